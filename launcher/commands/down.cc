@@ -36,6 +36,7 @@ struct Down {
   std::size_t hosts = 0;
   std::string queue;  ///< of a run that one kept, with the job
   std::string job;
+  std::string resume;  ///< the command that goes on with one that nobody kept any more
   std::vector<std::string> errors;
 };
 
@@ -76,6 +77,7 @@ void ask_head_for_end(RealMachine& machine, RunState& state) {
 Down end(RealMachine& machine, const RunStates& states, RunState state, const Console& console) {
   Down down;
   down.id = state.id;
+  down.resume = is_abandoned(state) ? resume_of(state) : "";
   if (auto visitor = RunVisitor::visit(machine, state, kVisitPatience)) {
     const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
     const Result<Stopped> stopped = (*visitor)->end_run("ended by sterna down", kEndingTakes);
@@ -147,6 +149,9 @@ int tell(const Down& down, bool json, const Console& console) {
     if (!console.print_result(text + "\n")) return kExitFailed;
   }
   for (const std::string& error : down.errors) console.say(error);
+  if (!down.resume.empty()) {
+    console.say("it goes on from its newest checkpoint with\n" + down.resume);
+  }
   return clean ? kExitDone : kExitFailed;
 }
 

@@ -22,12 +22,15 @@ std::string in_a_line(std::string text) {
 
 /// A run in a word for people, and as what a program reads.
 std::pair<std::string, Json> told_of(RealMachine& machine, const RunState& state) {
-  if (!state.ended.empty()) return {"ended: " + in_a_line(state.ended), {{"phase", "ended"}}};
+  const std::string resume = resume_of(state);
+  const std::string goes_on = resume.empty() ? "" : "; it goes on with " + resume;
+  if (!state.ended.empty()) {
+    const bool said = state.ended.find(resume) != std::string::npos;
+    return {"ended: " + in_a_line(state.ended) + (said ? "" : goes_on), {{"phase", "ended"}}};
+  }
   if (is_abandoned(state)) {
-    std::string word = "whoever kept it is gone; `sterna down` forgets it";
-    if (const std::string resume = resume_of(state); !resume.empty())
-      word += "; it goes on with " + resume;
-    return {word, {{"phase", "abandoned"}}};
+    return {"whoever kept it is gone; `sterna down` forgets it" + goes_on,
+            {{"phase", "abandoned"}}};
   }
   if (comes_again(state)) {
     return {"what kept it has ended, and it is started again", {{"phase", "restarting"}}};

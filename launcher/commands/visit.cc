@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "input/files/folder_lock.h"
+#include "launcher/commands/record/directory_end.h"
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/queued_run.h"
 #include "launcher/text/json_line.h"
-#include "launcher/text/text_format.h"
-#include "launcher/text/whole_number.h"
 #include "runtime/base/duration_text.h"
-#include "runtime/base/file.h"
 
 namespace sterna::launcher {
 namespace {
@@ -82,27 +79,27 @@ std::vector<std::string> words_for(const std::string& command, const VisitOption
 
 namespace {
 
-/// Of a run that nobody remembers, whose directory is here: how it ended. None where it has not.
-std::optional<int> end_in_directory(const std::string& directory, bool json,
-                                    const Console& console) {
-  const Result<std::string> text = read_file(directory + "/result.json");
-  const Json result = text ? Json::parse(*text, nullptr, false) : Json();
-  const std::optional<double> exit =
-      result.is_object() ? json_number_of(result, "exit") : std::nullopt;
-  if (!exit) return std::nullopt;
-  // One that goes on in it has not said its end yet.
-  if (!input::FolderLock::take(directory)) return std::nullopt;
-  if (json) return console.result(json_line(result) + "\n");
-  const auto code = static_cast<int>(whole_number(*exit, 0, 255));
-  const std::optional<double> steps = json_number_of(result, "steps");
-  console.say(fmt::format(
-      "{} has ended{}: {}", directory,
-      steps ? " at step " + thousands(whole_number(*steps, 0, kLastStep)) : std::string(),
-      code == kExitDone ? "done" : json_text_of(result, "cause", "")));
-  if (const std::string resume = json_text_of(result, "resume", ""); !resume.empty()) {
-    console.say("it goes on from its newest checkpoint with\n" + resume);
+/// Of a run that nobody remembers, whose directory is here: what that says. None where it is no
+/// run's.
+std::optional<int> told_by_directory(const std::string& directory, bool json,
+                                     const Console& console) {
+  const Result<DirectoryEnd> end = directory_end(directory);
+  if (!end) return console.report(end.error());
+  if (end->is_over() && json) return console.result(end->json + "\n");
+  if (end->is_over()) {
+    console.say(end->told_of(directory));
+    return end->exit;
   }
-  return code;
+  if (end->phase == DirectoryEnd::Phase::no_run) return std::nullopt;
+  return console.report(
+      {Errc::not_found,
+       fmt::format("a run goes on in {}, and nothing is remembered of it here: it begins or ends "
+                   "at this moment, or another user or machine keeps it",
+                   directory)});
+}
+
+void say_resume(const std::string& resume, const Console& console) {
+  if (!resume.empty()) console.say("it goes on from its newest checkpoint with\n" + resume);
 }
 
 }  // namespace
@@ -114,6 +111,9 @@ int without_answer(RealMachine& machine, const RunStates& states, const RunState
   if (!state.ended.empty()) {
     if (options.json) return console.result(state_json_line(state) + "\n");
     console.say(fmt::format("{} has ended: {}", state.id, state.ended));
+    // Whoever was killed left no last words.
+    const std::string resume = resume_of(state);
+    if (state.ended.find(resume) == std::string::npos) say_resume(resume, console);
     return state.exit;
   }
   if (queue_of(state) != nullptr) return status_of_queued(machine, state, options.json, console);
@@ -128,9 +128,7 @@ int without_answer(RealMachine& machine, const RunStates& states, const RunState
   }
   console.say(fmt::format("{}; `sterna down {}` makes sure that nothing of it is left",
                           error.message, state.id));
-  if (const std::string resume = resume_of(state); !resume.empty()) {
-    console.say("it goes on from its newest checkpoint with\n" + resume);
-  }
+  say_resume(resume_of(state), console);
   return kExitFailed;
 }
 
@@ -141,7 +139,7 @@ int with_visitor(const std::string& command, const VisitOptions& options, const 
   if (!states) return console.report(states.error());
   const Result<RunState> state = states->find(options.run);
   if (!state && state.error().code == Errc::not_found && !options.run.empty()) {
-    const auto exit = end_in_directory(options.run, options.json, console);
+    const auto exit = told_by_directory(options.run, options.json, console);
     if (exit) return *exit;
   }
   if (!state) return console.report(state.error());

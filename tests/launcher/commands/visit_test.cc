@@ -37,6 +37,20 @@ TEST_F(StatusCommand, OfNobodyKnownIsBadInput) {
   EXPECT_EQ(said.err, "no run is known here; `sterna up FILE` starts one\n");
 }
 
+TEST_F(StatusCommand, OfADirectoryWithoutAResultSaysThatTheRunHasEndedWithoutAWord) {
+  const std::string run = folder.path() + "/mnist-1";
+  std::filesystem::create_directories(run);
+  EXPECT_EQ(sterna({"status", run.c_str()}).err, "no run goes on in " + run + "\n");
+  write("mnist-1/resolved.toml", "format = 1\n");
+  const Said said = sterna({"status", run.c_str()});
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_EQ(said.err, run + " has ended without a word: it was killed, or its disk was full\n");
+  const Said told = sterna({"status", "--json", run.c_str()});
+  EXPECT_EQ(told.exit, 0);
+  EXPECT_THAT(told.out, HasSubstr("\"phase\":\"abandoned\"}\n"));
+  EXPECT_EQ(told.err, "");
+}
+
 TEST_F(ListCommand, HasALineForEachRun) {
   EXPECT_EQ(sterna({"list"}).err, "no run is known here\n");
   ended("a-1", 0);

@@ -1,0 +1,115 @@
+#include "launcher/commands/record/directory_end.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "input/files/folder_lock.h"
+#include "launcher/record/run_directory.h"
+#include "launcher/run/resume.h"
+#include "launcher/text/json_line.h"
+#include "launcher/text/text_format.h"
+#include "launcher/text/whole_number.h"
+#include "runtime/base/file.h"
+
+namespace sterna::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kFormat = 1;
+
+fs::path absolute(const std::string& directory) {
+  std::error_code ignored;
+  const fs::path path = fs::absolute(directory, ignored).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+bool has(const fs::path& directory, std::string_view file) {
+  std::error_code ignored;
+  return fs::exists(directory / file, ignored);
+}
+
+/// What goes on in this directory, by the file that it has.
+std::string command_in(const fs::path& directory) {
+  const bool detached = has(directory, "logs/launcher.log");
+  return resume_command(detached ? "up" : "run", directory.string());
+}
+
+/// The same, where it has a whole checkpoint that leaves steps to be made; else "".
+std::string resume_in(const fs::path& directory) {
+  Result<ClusterFile> file = read_cluster_file((directory / kResolvedFile).string());
+  if (!file || !file->trains() || !file->checkpoint.on()) return "";
+  file->checkpoint.resume = {.given = true};
+  const std::string folder = folder_to_resume(*file, directory.string());
+  const auto newest = newest_with_steps_left(folder, file->job.net, file->job.steps, false);
+  return newest != nullptr ? command_in(directory) : "";
+}
+
+std::string words_of(const Json& result, int exit) {
+  const std::optional<double> steps = json_number_of(result, "steps");
+  const std::string step = steps ? thousands(whole_number(*steps, 0, kLastStep)) : "";
+  const std::optional<double> precision = json_number_of(result, "precision_at_1");
+  if (exit == kExitDone && steps && precision) {
+    return fmt::format("has ended: precision@1 {:.4f} on {} after {} steps in {:.1f} s", *precision,
+                       printable(json_text_of(result, "data", "its data")), step,
+                       json_number_of(result, "seconds").value_or(0));
+  }
+  return fmt::format("has ended{}: {}", step.empty() ? "" : " at step " + step,
+                     exit == kExitDone ? "done" : json_text_of(result, "cause", ""));
+}
+
+DirectoryEnd told(const Json& result, double exit) {
+  DirectoryEnd end{.phase = DirectoryEnd::Phase::told,
+                   .exit = static_cast<int>(whole_number(exit, 0, UINT8_MAX)),
+                   .words = {},
+                   .resume = json_text_of(result, "resume", ""),
+                   .json = json_line(result)};
+  end.words = words_of(result, end.exit);
+  return end;
+}
+
+DirectoryEnd silent(const fs::path& directory) {
+  Json json = {{"format", kFormat},
+               {"run_directory", directory.string()},
+               {"ended", nullptr},
+               {"phase", "abandoned"}};
+  const std::string resume = resume_in(directory);
+  if (!resume.empty()) json["resume"] = resume;
+  return {.phase = DirectoryEnd::Phase::silent,
+          .words = "has ended without a word: it was killed, or its disk was full",
+          .resume = resume,
+          .json = json_line(json)};
+}
+
+}  // namespace
+
+std::string DirectoryEnd::told_of(const std::string& name) const {
+  std::string text = name + " " + words;
+  if (!resume.empty()) text += "\nit goes on from its newest checkpoint with\n" + resume;
+  return text;
+}
+
+Result<DirectoryEnd> directory_end(const std::string& directory) {
+  const fs::path path = absolute(directory);
+  const Result<std::string> text = read_file(path / "result.json", kMostResultBytes);
+  if (!text && text.error().code == Errc::permission) {
+    return Error{Errc::permission, directory + ": Permission denied"};
+  }
+  const Json result = text ? Json::parse(*text, nullptr, false) : Json();
+  const std::optional<double> exit =
+      result.is_object() ? json_number_of(result, "exit") : std::nullopt;
+  if (!exit && !has(path, kResolvedFile)) return DirectoryEnd();
+  // One that goes on in it has not said its end yet.
+  const Result<input::FolderLock> lock = input::FolderLock::take(path);
+  if (!lock && lock.error().code != Errc::already_exists) return lock.error();
+  if (!lock) {
+    DirectoryEnd end;
+    end.phase = DirectoryEnd::Phase::goes_on;
+    return end;
+  }
+  return exit ? told(result, *exit) : silent(path);
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,119 @@
+// How a run has ended, by its directory alone.
+#include "launcher/commands/record/directory_end.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "actors/checkpoint/saved.h"
+#include "actors/checkpoint/state_part.h"
+#include "input/files/folder_lock.h"
+#include "tests/temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+using Phase = DirectoryEnd::Phase;
+
+class DirectoryEndTest : public testing::Test {
+ protected:
+  DirectoryEndTest() { std::filesystem::create_directories(run + "/logs"); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(run + "/" + name) << text;
+  }
+  void has_begun() const {
+    write("resolved.toml", R"(
+format = 1
+[[actor]]
+role = "parameter_server"
+[[actor]]
+role = "worker"
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "mlp"
+steps = 100
+[checkpoint]
+every_steps = 10
+)");
+  }
+  void keep_checkpoint(std::uint64_t step) const {
+    const std::string path = run + "/checkpoints/" + actors::checkpoint_name(step);
+    std::filesystem::create_directories(path);
+    std::ofstream(path + "/server0.safetensors") << "12345678";
+    actors::Manifest manifest;
+    manifest.net = "mlp";
+    manifest.step = step;
+    const Result<actors::Hash> hash = actors::hash_of_file(path + "/server0.safetensors");
+    ASSERT_TRUE(hash.ok());
+    manifest.parts.push_back({"server0", "server0.safetensors", 8, *hash});
+    const Result<void> written = actors::write_manifest(path, manifest);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
+  DirectoryEnd end(const std::string& directory) const {
+    const Result<DirectoryEnd> found = directory_end(directory);
+    EXPECT_TRUE(found.ok()) << found.error().message;
+    return found.ok() ? *found : DirectoryEnd();
+  }
+  DirectoryEnd end() const { return end(run); }
+
+  TemporaryFolder folder;
+  const std::string run = folder.path() + "/run";
+};
+
+TEST_F(DirectoryEndTest, OfWhatIsNoRunsDirectorySaysThat) {
+  EXPECT_EQ(end().phase, Phase::no_run);
+  EXPECT_EQ(end(folder.path() + "/none").phase, Phase::no_run);
+}
+
+TEST_F(DirectoryEndTest, OfOneThatWasKilledIsTheCommandThatGoesOn) {
+  has_begun();
+  EXPECT_EQ(end().phase, Phase::silent);
+  EXPECT_EQ(end().exit, 1);
+  EXPECT_EQ(end().told_of("x"), "x has ended without a word: it was killed, or its disk was full");
+  EXPECT_THAT(end().json, EndsWith(",\"ended\":null,\"phase\":\"abandoned\"}"));
+  keep_checkpoint(100);
+  EXPECT_EQ(end().resume, "") << "behind it there is no step to make";
+  keep_checkpoint(20);
+  EXPECT_THAT(end().resume, EndsWith(" run " + run + "/resolved.toml --run-dir " + run +
+                                     " --set checkpoint.resume=true"));
+  EXPECT_THAT(end().told_of("x"),
+              EndsWith("\nit goes on from its newest checkpoint with\n" + end().resume));
+  EXPECT_THAT(end().json, HasSubstr("\"resume\":\""));
+  EXPECT_EQ(end(run + "/").resume, end().resume);
+  write("logs/launcher.log", "");
+  EXPECT_THAT(end().resume, HasSubstr(" up " + run)) << "nobody watched it";
+}
+
+TEST_F(DirectoryEndTest, IsNotToldWhileSomebodyWritesThere) {
+  has_begun();
+  write("result.json", "{\"exit\":75}");
+  const auto lock = input::FolderLock::take(run);
+  ASSERT_TRUE(lock.ok());
+  EXPECT_EQ(end().phase, Phase::goes_on);
+  EXPECT_FALSE(end().is_over());
+}
+
+TEST_F(DirectoryEndTest, IsWhatTheResultSays) {
+  write("result.json", "{\"exit\":1,\"steps\":1234,\"cause\":\"worker0#1 is dead\"}");
+  EXPECT_EQ(end().exit, 1);
+  EXPECT_EQ(end().told_of("x"), "x has ended at step 1,234: worker0#1 is dead");
+  write("result.json",
+        "{\"exit\":0,\"steps\":1234,\"data\":\"digits\",\"precision_at_1\":0.98,\"seconds\":2.5}");
+  EXPECT_EQ(end().told_of("x"),
+            "x has ended: precision@1 0.9800 on digits after 1,234 steps in 2.5 s");
+  write("result.json", "{\"exit\":0}");
+  EXPECT_EQ(end().told_of("x"), "x has ended: done");
+}
+
+}  // namespace
+}  // namespace sterna::launcher
