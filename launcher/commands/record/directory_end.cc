@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "input/files/folder_lock.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/resume.h"
 #include "launcher/text/json_line.h"
+#include "launcher/text/shell_word.h"
 #include "launcher/text/text_format.h"
 #include "launcher/text/whole_number.h"
 #include "runtime/base/file.h"
@@ -47,6 +49,14 @@ std::string resume_in(const fs::path& directory) {
   return newest != nullptr ? command_in(directory) : "";
 }
 
+/// What the result says, unless that is of where the directory was before.
+std::string resume_here(const Json& result, const fs::path& directory) {
+  std::string told = json_text_of(result, "resume", "");
+  const std::string here = fmt::format("--run-dir {} ", shell_word(directory.string()));
+  if (told.empty() || told.find(here) != std::string::npos) return told;
+  return has(directory, kResolvedFile) ? command_in(directory) : told;
+}
+
 std::string words_of(const Json& result, int exit) {
   const std::optional<double> steps = json_number_of(result, "steps");
   const std::string step = steps ? thousands(whole_number(*steps, 0, kLastStep)) : "";
@@ -60,13 +70,15 @@ std::string words_of(const Json& result, int exit) {
                      exit == kExitDone ? "done" : json_text_of(result, "cause", ""));
 }
 
-DirectoryEnd told(const Json& result, double exit) {
+DirectoryEnd told(Json result, double exit, const fs::path& directory) {
   DirectoryEnd end{.phase = DirectoryEnd::Phase::told,
                    .exit = static_cast<int>(whole_number(exit, 0, UINT8_MAX)),
                    .words = {},
-                   .resume = json_text_of(result, "resume", ""),
-                   .json = json_line(result)};
+                   .resume = resume_here(result, directory),
+                   .json = {}};
   end.words = words_of(result, end.exit);
+  if (!end.resume.empty()) result["resume"] = end.resume;
+  end.json = json_line(result);
   return end;
 }
 
@@ -97,7 +109,7 @@ Result<DirectoryEnd> directory_end(const std::string& directory) {
   if (!text && text.error().code == Errc::permission) {
     return Error{Errc::permission, directory + ": Permission denied"};
   }
-  const Json result = text ? Json::parse(*text, nullptr, false) : Json();
+  Json result = text ? Json::parse(*text, nullptr, false) : Json();
   const std::optional<double> exit =
       result.is_object() ? json_number_of(result, "exit") : std::nullopt;
   if (!exit && !has(path, kResolvedFile)) return DirectoryEnd();
@@ -109,7 +121,7 @@ Result<DirectoryEnd> directory_end(const std::string& directory) {
     end.phase = DirectoryEnd::Phase::goes_on;
     return end;
   }
-  return exit ? told(result, *exit) : silent(path);
+  return exit ? told(std::move(result), *exit, path) : silent(path);
 }
 
 }  // namespace sterna::launcher

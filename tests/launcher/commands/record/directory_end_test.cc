@@ -18,7 +18,6 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
-using testing::StartsWith;
 using Phase = DirectoryEnd::Phase;
 
 class DirectoryEndTest : public testing::Test {
@@ -113,6 +112,21 @@ TEST_F(DirectoryEndTest, IsWhatTheResultSays) {
             "x has ended: precision@1 0.9800 on digits after 1,234 steps in 2.5 s");
   write("result.json", "{\"exit\":0}");
   EXPECT_EQ(end().told_of("x"), "x has ended: done");
+}
+
+TEST_F(DirectoryEndTest, OfADirectoryThatWasMovedIsTheCommandForWhereItIs) {
+  has_begun();
+  const std::string here =
+      "sterna run " + run + "/resolved.toml --run-dir " + run + " --set checkpoint.resume=true";
+  write("result.json", "{\"exit\":75,\"resume\":\"" + here + "\"}");
+  EXPECT_EQ(end().resume, here) << "as it was told";
+  const std::string other = folder.path() + "/other";
+  std::filesystem::rename(run, other);
+  EXPECT_THAT(end(other).resume, EndsWith(" run " + other + "/resolved.toml --run-dir " + other +
+                                          " --set checkpoint.resume=true"));
+  EXPECT_THAT(end(other).json, HasSubstr("--run-dir " + other + " "));
+  std::filesystem::remove(other + "/resolved.toml");
+  EXPECT_EQ(end(other).resume, here) << "nothing there could be started";
 }
 
 }  // namespace
