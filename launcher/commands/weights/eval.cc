@@ -155,7 +155,7 @@ Command eval_command() {
                              "averages, too, where it keeps any",
                      .type = "DIR"},
                     {"--follow", &o->follow,
-                     "Every checkpoint of the run, also those that come, until its last step's"},
+                     "Every checkpoint of the run, also those that come, until its end"},
                     {.name = "--config",
                      .into = &o->how.config,
                      .help = "The cluster file of its net and data; default: the checkpoint's, "

@@ -101,6 +101,17 @@ TEST_F(EvalCommand, SaysTheSameOfADevice) {
   EXPECT_THAT(failed.error().message, HasSubstr("the host device has failed"));
 }
 
+TEST_F(EvalCommand, DoesNotFollowARunThatIsOver) {
+  write("result.json", "{\"exit\":130,\"steps\":5,\"cause\":\"interrupted\"}");
+  for (const std::string& path : {folder.path(), folder.path() + "/checkpoints/"}) {
+    const Said said = sterna({"eval", "--checkpoint", path.c_str(), "--follow"});
+    EXPECT_EQ(said.exit, 1);
+    EXPECT_EQ(said.err, path +
+                            ": there is no checkpoint to evaluate, and the run has ended at step "
+                            "5: interrupted\n");
+  }
+}
+
 // Nobody builds the module beside this test.
 TEST_F(EvalCommand, ComputesOnNoOtherDeviceThanThatItIsTold) {
   const Said none = eval(weights(4), {"--device", "cuda"});
