@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <optional>
 
+#include "launcher/commands/record/directory_end.h"
 #include "launcher/commands/visit.h"
 #include "launcher/past/overview.h"
 #include "launcher/view/live_view.h"
@@ -12,6 +14,50 @@ namespace sterna::launcher {
 namespace {
 
 constexpr Duration kWatchInterval = std::chrono::milliseconds(500);
+/// Logs of other hosts are fetched first.
+constexpr Duration kLeavesWordWithin = std::chrono::seconds(10);
+constexpr Duration kLookAgain = std::chrono::milliseconds(100);
+
+/// What is remembered of it by now; none where it is forgotten.
+std::optional<RunState> remembered(const Visit& visit) {
+  const Result<RunState> now = visit.states.find(visit.state.id);
+  if (!now || now->id != visit.state.id) return std::nullopt;  // another may begin so
+  return *now;
+}
+
+/// Of a run whose coordinator is gone. Whoever keeps it says a moment later how it has ended: of
+/// one that is left to itself it is remembered, else it stands in the run's directory.
+int tell_end(const Visit& visit, const VisitOptions& options, const Console& console) {
+  const Loop& loop = visit.machine.loop();
+  const Time until = loop.now() + kLeavesWordWithin;
+  while (true) {
+    const std::optional<RunState> now = remembered(visit);
+    if (now && !now->ended.empty()) {
+      console.say(now->ended);
+      return now->exit;
+    }
+    const bool is_here = visit.state.head.empty();
+    if (!now && is_here) {
+      const Result<DirectoryEnd> end = directory_end(visit.state.run_directory);
+      if (end && end->is_over()) {
+        console.say(end->told_of(visit.state.id));
+        return end->exit;
+      }
+    }
+    if (visit.visitor.interrupted()) return kExitDone;
+    const bool waits = is_here && !(now && now->keeper.is_gone());
+    if (!waits || loop.now() >= until) {
+      if (now) {
+        return without_answer(visit.machine, visit.states, *now, "status", options, {}, console);
+      }
+      console.say(fmt::format("{} has ended; its directory is {}", visit.state.id,
+                              visit.state.run_directory));
+      return kExitFailed;
+    }
+    visit.machine.loop().run_until([&] { return visit.visitor.interrupted(); },
+                                   loop.now() + kLookAgain);
+  }
+}
 
 int watch(const Visit& visit, const VisitOptions& options, const Console& console) {
   RunVisitor& visitor = visit.visitor;
@@ -34,18 +80,7 @@ int watch(const Visit& visit, const VisitOptions& options, const Console& consol
   if (view) view->finish(last);
   view.reset();
   if (visitor.interrupted()) return kExitDone;  // the run goes on
-  // It has ended; its owner leaves word of how.
-  const Result<RunState> after = visit.states.find(visit.state.id);
-  if (!after) {
-    console.say(fmt::format("{} has ended; its directory is {}", visit.state.id,
-                            visit.state.run_directory));
-    return kExitDone;
-  }
-  if (after->ended.empty()) {
-    return without_answer(visit.machine, visit.states, *after, "status", options, {}, console);
-  }
-  console.say(after->ended);
-  return after->exit;
+  return tell_end(visit, options, console);
 }
 
 }  // namespace

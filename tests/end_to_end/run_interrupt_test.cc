@@ -53,6 +53,20 @@ TEST_F(RunInterrupt, ASuspendIsIgnoredAndSaysSo) {
   EXPECT_THAT(content_of(path("run/status.json")), HasSubstr("Ctrl-Z would end this run"));
 }
 
+TEST_F(RunInterrupt, WhoWatchesHearsOfTheCauseAndExitsAsTheRun) {
+  SternaProgram& program = run_for_ever();
+  ASSERT_TRUE(trains(program)) << program.story();
+  SternaProgram& watch = sterna({"watch", "--json"});
+  ASSERT_TRUE(eventually(kPatience, [&] { return !watch.out().empty(); })) << watch.story();
+  program.interrupt();
+  expect_interrupted(program);
+  EXPECT_EQ(watch.exit_code(kPatience), 130) << watch.story();
+  EXPECT_THAT(watch.err(), testing::MatchesRegex("run has ended at step [0-9,]+: interrupted\n"));
+  for (const std::string& line : lines_of(watch.out())) {
+    EXPECT_TRUE(nlohmann::json::accept(line)) << line;
+  }
+}
+
 TEST_F(RunInterrupt, WhileItStartsItStopsWhatHasStarted) {
   for (const char* until : {"coordinator", "node-localhost", "worker0", "evaluator0"}) {
     SternaProgram& program =
