@@ -1,10 +1,13 @@
 // sterna up FILE: starts a run on its hosts and leaves it to itself, or to a queue.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "launcher/commands/start.h"
 #include "launcher/hosts/host_plan.h"
@@ -27,6 +30,19 @@ std::optional<RunState> already_up(RealMachine& machine, const std::string& file
     if (const auto job = queued_job(machine, state); job && !job->over) return state;
   }
   return std::nullopt;
+}
+
+/// The given options that a run that goes on already does not hear of.
+std::vector<std::string> without_effect(const StartOptions& options, const RunState& state) {
+  std::vector<std::string> idle;
+  if (!options.given.overrides.empty()) idle.emplace_back("--set");
+  if (!options.data.empty()) idle.emplace_back("--data");
+  const auto directory = std::filesystem::absolute(options.run_dir + "/").lexically_normal();
+  if (!options.run_dir.empty() && directory.parent_path() != state.run_directory) {
+    idle.emplace_back("--run-dir");
+  }
+  if (options.again()) idle.emplace_back("--again");
+  return idle;
 }
 
 /// What a user of a detached run on this machine should know.
@@ -94,8 +110,10 @@ int up(const StartOptions& options, const Context& context) {
     console.say(
         fmt::format("{} is already up; `sterna watch {}` shows it, `sterna down {}` ends it",
                     state->id, state->id, state->id));
-    if (!options.given.overrides.empty()) {
-      console.say("it goes on as it was started: --set changes nothing of it");
+    if (const std::vector<std::string> idle = without_effect(options, *state); !idle.empty()) {
+      console.say(fmt::format("it goes on as it was started, in {}{}: {} {} nothing of it",
+                              state->head.empty() ? "" : state->head + ":", state->run_directory,
+                              fmt::join(idle, " and "), idle.size() == 1 ? "changes" : "change"));
     }
     return options.json ? console.result(state_json_line(*state) + "\n") : kExitDone;
   }

@@ -66,9 +66,14 @@ TEST_F(RunDetached, TheSameFileIsNotStartedTwice) {
   SternaProgram& again = sterna({"up", "job.toml", "--data", digits()});
   EXPECT_EQ(again.exit_code(kPatience), 0) << again.story();
   EXPECT_THAT(again.err(), HasSubstr("run is already up"));
-  SternaProgram& other = sterna({"up", "job.toml", "--data", digits(), "--set", "job.batch=9"});
+  EXPECT_THAT(again.err(), HasSubstr("in " + path("run") + ": --data changes nothing of it\n"));
+  SternaProgram& other = sterna({"up", "job.toml", "--run-dir", "run", "--set", "job.batch=9"});
   EXPECT_EQ(other.exit_code(kPatience), 0) << other.story();
-  EXPECT_THAT(other.err(), HasSubstr("--set changes nothing of it"));
+  EXPECT_THAT(other.err(), HasSubstr(": --set changes nothing of it\n"));
+  SternaProgram& both = sterna({"up", "job.toml", "--run-dir", "other", "--set", "job.batch=9"});
+  EXPECT_EQ(both.exit_code(kPatience), 0) << both.story();
+  EXPECT_THAT(both.err(), HasSubstr(": --set and --run-dir change nothing of it\n"));
+  EXPECT_FALSE(exists("other"));
 }
 
 TEST_F(RunDetached, ItEndsByItselfAndLeavesItsResult) {
