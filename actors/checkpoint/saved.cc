@@ -1,8 +1,11 @@
 #include "actors/checkpoint/saved.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <span>
@@ -18,6 +21,13 @@ namespace fs = std::filesystem;
 
 std::string path_of(const SavedCheckpoint& checkpoint, const Manifest::Part& part) {
   return (fs::path(checkpoint.folder) / part.file).string();
+}
+
+/// A folder may be for somebody else's eyes alone.
+Result<void> may_read(const std::string& folder) {
+  const int may = ::faccessat(AT_FDCWD, folder.c_str(), R_OK | X_OK, AT_EACCESS);
+  if (may == 0 || errno != EACCES) return {};
+  return Error{Errc::permission, folder + ": Permission denied"};
 }
 
 Error with_advice(Error error) {
@@ -109,6 +119,7 @@ Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents) {
 }
 
 Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
+  STERNA_TRY(may_read(path));
   const fs::path given(path);
   std::error_code ignored;
   if (!fs::is_directory(given, ignored)) {
@@ -126,7 +137,9 @@ Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
     return Error{Errc::not_found,
                  path + ": this checkpoint was never finished: it has no " + kManifestFile};
   }
-  return newest(checkpoints_in(path));
+  const std::string folder = checkpoints_in(path);
+  STERNA_TRY(may_read(folder));
+  return newest(folder);
 }
 
 Result<SavedState> SavedState::open(const SavedCheckpoint& checkpoint) {

@@ -46,7 +46,8 @@ Result<void> check_part(const SavedCheckpoint& checkpoint, const Manifest::Part&
 
 /// One checkpoint by what a person gives: its folder, or a folder of checkpoints or a run's
 /// directory, of which the newest whole one is taken. Every byte of its parts has been read and is
-/// that which was written. Errors: not_found, malformed; each in a line that says what to do.
+/// that which was written. Errors: not_found, malformed, permission; each in a line that says what
+/// to do.
 Result<SavedCheckpoint> open_checkpoint(const std::string& path);
 
 /// The state that a checkpoint keeps, read by array and place, however it was cut.

@@ -1,5 +1,6 @@
 #include "launcher/past/run_state.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,6 +81,15 @@ std::string directory_named(const std::string& word) {
   std::filesystem::path path = std::filesystem::absolute(word, ignored).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();  // of "runs/mnist-1/"
   return path.string();
+}
+
+/// Why no run is known of the directory that `word` names.
+Error none_in(const std::string& directory, const std::string& word) {
+  const int may = ::faccessat(AT_FDCWD, directory.c_str(), R_OK | X_OK, AT_EACCESS);
+  if (may != 0 && errno == EACCES) return {Errc::permission, word + ": Permission denied"};
+  std::error_code ignored;
+  const bool there = fs::is_directory(directory, ignored);
+  return {Errc::not_found, (there ? "no run goes on in " : "there is no folder ") + word};
 }
 
 std::string listed(const std::vector<RunState>& states) {
@@ -241,7 +251,6 @@ std::string resume_of(const RunState& state) {
 Result<RunState> RunStates::find(const std::string& word) const {
   const std::vector<RunState> states = all();
   const std::string directory = directory_named(word);
-  std::error_code ignored;
   if (states.empty() && directory.empty()) {
     return Error{Errc::not_found,
                  (word.empty() ? std::string() : fmt::format("no run is called \"{}\": ", word)) +
@@ -270,11 +279,7 @@ Result<RunState> RunStates::find(const std::string& word) const {
     }
   }
   if (meant.size() == 1) return meant.front();
-  if (meant.empty() && !directory.empty()) {
-    const bool there = std::filesystem::is_directory(directory, ignored);
-    return Error{Errc::not_found, there ? fmt::format("no run goes on in {}", word)
-                                        : fmt::format("there is no folder {}", word)};
-  }
+  if (meant.empty() && !directory.empty()) return none_in(directory, word);
   if (meant.empty()) {
     return Error{Errc::not_found,
                  fmt::format("no run is called \"{}\"; there are {}", word, listed(states))};

@@ -14,6 +14,7 @@
 #include "actors/checkpoint/state_part.h"
 #include "actors/weights/model.h"
 #include "tests/actors/weights/written_model.h"
+#include "tests/as_nobody.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::actors {
@@ -145,6 +146,21 @@ TEST_F(HostileCheckpoint, PartsAreFiles) {
   fs::remove(part(0));
   ASSERT_EQ(::mkfifo(part(0).c_str(), 0600), 0);
   EXPECT_THAT(refusal(), HasSubstr("is a link or no file"));
+}
+
+TEST_F(HostileCheckpoint, AFolderForOthersEyesAloneIsNotSaidToBeEmpty) {
+  const std::string run = run_.path();
+  for (const std::string& secret : {run, run + "/checkpoints"}) {
+    fs::permissions(secret, fs::perms::none);
+    {
+      const AsNobody nobody;
+      const auto weights = TrainedWeights::open(run);
+      ASSERT_FALSE(weights.ok());
+      EXPECT_EQ(weights.error().code, Errc::permission);
+      EXPECT_THAT(weights.error().message, testing::EndsWith(": Permission denied"));
+    }
+    fs::permissions(secret, fs::perms::owner_all);
+  }
 }
 
 TEST_F(HostileCheckpoint, PartsAreThoseOfTheManifest) {

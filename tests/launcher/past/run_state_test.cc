@@ -11,6 +11,7 @@
 #include <fstream>
 #include <set>
 
+#include "tests/as_nobody.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -95,6 +96,14 @@ TEST_F(RunStatesTest, ARunIsFoundByTheDirectoryThatItHasOnThisMachine) {
   EXPECT_EQ(states.find(elsewhere).error().message, "there is no folder " + elsewhere);
   std::filesystem::create_directories(elsewhere);
   EXPECT_EQ(states.find(elsewhere).error().message, "no run goes on in " + elsewhere);
+  std::filesystem::permissions(elsewhere, std::filesystem::perms::none);
+  {
+    const AsNobody nobody;
+    const Error secret = states.find(elsewhere).error();
+    EXPECT_EQ(secret.code, Errc::permission);
+    EXPECT_EQ(secret.message, elsewhere + ": Permission denied");
+  }
+  std::filesystem::permissions(elsewhere, std::filesystem::perms::owner_all);
   const auto from_here = std::filesystem::relative(folder.path() + "/runs/mnist-1");
   EXPECT_EQ(states.find("./" + from_here.string())->id, "mnist-1");
 }
