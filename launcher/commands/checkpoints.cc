@@ -40,8 +40,13 @@ int checkpoints(const CheckpointsOptions& options, const Console& console) {
     return console.report(Error{Errc::not_found, options.run + ": there is no such folder"});
   }
   std::string text;
+  bool damaged = false;
+  bool whole = false;
   for (const actors::FoundCheckpoint& found : actors::find_checkpoints(folder)) {
     const Json facts = facts_of(found);
+    // One that is being written, or was never finished, is none yet.
+    const bool is_one = found.manifest || found.manifest.error().code != Errc::not_found;
+    (facts["whole"].get<bool>() ? whole : damaged) |= is_one;
     if (options.json) {
       text += json_line(facts) + "\n";
       continue;
@@ -59,7 +64,10 @@ int checkpoints(const CheckpointsOptions& options, const Console& console) {
                     facts["whole"].get<bool>() ? "whole" : facts["why"].get<std::string>(), copy);
   }
   if (text.empty() && !options.json) console.say(folder + ": there is no checkpoint");
-  return console.result(text);
+  const int exit = console.result(text);
+  if (exit != kExitDone || whole || !damaged) return exit;
+  console.say(folder + ": no checkpoint here is whole");
+  return kExitFailed;
 }
 
 }  // namespace
@@ -70,7 +78,9 @@ Command checkpoints_command() {
           "What a run can go on from, and whether it is whole",
           {{"RUN", &o->run, "The run's directory, or a folder of checkpoints", {}, true},
            {"--json", &o->json, "Print each as a line of JSON"}},
-          [o](const Context& context) { return checkpoints(*o, context.console); }};
+          [o](const Context& context) { return checkpoints(*o, context.console); },
+          {},
+          "Exit code 1: there are some, and all are damaged."};
 }
 
 }  // namespace sterna::launcher

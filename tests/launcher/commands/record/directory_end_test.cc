@@ -8,9 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "actors/checkpoint/saved.h"
-#include "actors/checkpoint/state_part.h"
 #include "input/files/folder_lock.h"
+#include "tests/launcher/kept_checkpoint.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -45,19 +44,6 @@ steps = 100
 every_steps = 10
 )");
   }
-  void keep_checkpoint(std::uint64_t step) const {
-    const std::string path = run + "/checkpoints/" + actors::checkpoint_name(step);
-    std::filesystem::create_directories(path);
-    std::ofstream(path + "/server0.safetensors") << "12345678";
-    actors::Manifest manifest;
-    manifest.net = "mlp";
-    manifest.step = step;
-    const Result<actors::Hash> hash = actors::hash_of_file(path + "/server0.safetensors");
-    ASSERT_TRUE(hash.ok());
-    manifest.parts.push_back({"server0", "server0.safetensors", 8, *hash});
-    const Result<void> written = actors::write_manifest(path, manifest);
-    ASSERT_TRUE(written.ok()) << written.error().message;
-  }
   DirectoryEnd end(const std::string& directory) const {
     const Result<DirectoryEnd> found = directory_end(directory);
     EXPECT_TRUE(found.ok()) << found.error().message;
@@ -80,9 +66,9 @@ TEST_F(DirectoryEndTest, OfOneThatWasKilledIsTheCommandThatGoesOn) {
   EXPECT_EQ(end().exit, 1);
   EXPECT_EQ(end().told_of("x"), "x has ended without a word: it was killed, or its disk was full");
   EXPECT_THAT(end().json, EndsWith(",\"ended\":null,\"phase\":\"abandoned\"}"));
-  keep_checkpoint(100);
+  keep_checkpoint(run, 100);
   EXPECT_EQ(end().resume, "") << "behind it there is no step to make";
-  keep_checkpoint(20);
+  keep_checkpoint(run, 20);
   EXPECT_THAT(end().resume, EndsWith(" run " + run + "/resolved.toml --run-dir " + run +
                                      " --set checkpoint.resume=true"));
   EXPECT_THAT(end().told_of("x"),

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/checkpoint/state_part.h"
 #include "runtime/loop/uv_loop.h"
+#include "tests/launcher/kept_checkpoint.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -26,18 +26,6 @@ class FollowCheckpoints : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder.path() + "/" + name) << text;
   }
-  void keep_checkpoint(std::uint64_t step) const {
-    const std::string path = folder.path() + "/checkpoints/" + actors::checkpoint_name(step);
-    fs::create_directories(path);
-    std::ofstream(path + "/server0.safetensors") << "12345678";
-    actors::Manifest manifest;
-    manifest.net = "mlp";
-    manifest.step = step;
-    const Result<actors::Hash> hash = actors::hash_of_file(path + "/server0.safetensors");
-    ASSERT_TRUE(hash.ok());
-    manifest.parts.push_back({"server0", "server0.safetensors", 8, *hash});
-    ASSERT_TRUE(actors::write_manifest(path, manifest).ok());
-  }
   /// As if that were written two minutes ago.
   void age(const std::string& name) const {
     fs::last_write_time(folder.path() + "/" + name,
@@ -47,7 +35,8 @@ class FollowCheckpoints : public testing::Test {
     return follow_checkpoints(folder.path(), loop, {},
                               [this](const actors::SavedCheckpoint& saved) -> Result<bool> {
                                 steps.push_back(saved.manifest.step);
-                                if (comes_later > 0) keep_checkpoint(std::exchange(comes_later, 0));
+                                if (comes_later > 0)
+                                  keep_checkpoint(folder.path(), std::exchange(comes_later, 0));
                                 return saved.manifest.step < last_step;
                               });
   }
@@ -60,8 +49,8 @@ class FollowCheckpoints : public testing::Test {
 };
 
 TEST_F(FollowCheckpoints, EndsWithTheRunOnceAllHaveBeenVisited) {
-  keep_checkpoint(10);
-  keep_checkpoint(20);
+  keep_checkpoint(folder.path(), 10);
+  keep_checkpoint(folder.path(), 20);
   write("result.json", "{\"exit\":130,\"steps\":25,\"cause\":\"interrupted\"}");
   EXPECT_TRUE(follow().ok());
   EXPECT_THAT(steps, ElementsAre(10, 20));
@@ -81,7 +70,7 @@ TEST_F(FollowCheckpoints, EndsWithARunThatWasKilledAWhileAgo) {
 
 TEST_F(FollowCheckpoints, WaitsForARunThatMayBeStartedAgain) {
   last_step = 20;
-  keep_checkpoint(10);
+  keep_checkpoint(folder.path(), 10);
   write("result.json", "{\"exit\":75,\"steps\":15,\"cause\":\"told to end\"}");
   comes_later = 20;
   EXPECT_TRUE(follow().ok());

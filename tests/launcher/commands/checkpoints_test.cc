@@ -1,0 +1,35 @@
+// sterna checkpoints: what its exit code says. What it lists of a run: run_checkpoint_test.
+#include <filesystem>
+
+#include "tests/launcher/commands/command_fixture.h"
+#include "tests/launcher/kept_checkpoint.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+using CheckpointsCommand = CommandTest;
+
+TEST_F(CheckpointsCommand, FailsWhereAllAreDamaged) {
+  const std::string run = folder.path();
+  const std::string in = run + "/checkpoints";
+  EXPECT_EQ(sterna({"checkpoints", (run + "/none").c_str()}).exit, 2);
+  std::filesystem::create_directories(in + "/step-000000010");
+  const Said unfinished = sterna({"checkpoints", run.c_str()});
+  EXPECT_EQ(unfinished.exit, 0) << "it may be made at this moment";
+  EXPECT_THAT(unfinished.out, HasSubstr("step          10"));
+
+  write("checkpoints/step-000000010/manifest.json", "{}");
+  const Said damaged = sterna({"checkpoints", run.c_str()});
+  EXPECT_EQ(damaged.exit, 1);
+  EXPECT_THAT(damaged.err, EndsWith("checkpoints: no checkpoint here is whole\n"));
+  EXPECT_EQ(sterna({"checkpoints", run.c_str(), "--json"}).exit, 1);
+
+  keep_checkpoint(run, 20);
+  EXPECT_EQ(sterna({"checkpoints", run.c_str()}).exit, 0) << "one is whole";
+}
+
+}  // namespace
+}  // namespace sterna::launcher
