@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <ctime>
@@ -10,6 +11,7 @@
 
 #include "launcher/commands/visit.h"
 #include "launcher/past/fault_draw.h"
+#include "launcher/past/overview.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/nearest.h"
 #include "launcher/text/text_format.h"
@@ -119,6 +121,28 @@ int refuse(const Visit& visit, const Console& console) {
   return kExitBadInput;
 }
 
+/// Those that --actors may name: whoever runs, and of a run that starts also who is to come.
+std::vector<std::string> names_in(const Visit& visit, const Overview& overview) {
+  std::vector<std::string> names;
+  for (const ActorStatus& actor : status_of(visit.state, overview).actors) {
+    names.push_back(actor.name);
+  }
+  if (names.empty()) return names;
+  for (const ProcessStatus& member : overview.members) names.push_back(member.identity.name);
+  return names;
+}
+
+/// An error where `words` name none of these.
+Result<void> check_actors(const std::vector<std::string>& words,
+                          const std::vector<std::string>& names) {
+  if (words.empty() || names.empty()) return {};
+  for (const std::string& name : names) {
+    if (std::ranges::any_of(words, [&](const auto& word) { return means(word, name); })) return {};
+  }
+  return Error{Errc::not_found,
+               fmt::format("--actors: the run has no actor \"{}\"", fmt::join(words, "\", \""))};
+}
+
 int chaos(const Visit& visit, const FaultDrawOptions& how, Duration lasts, bool json,
           const Console& console) {
   RunVisitor& visitor = visit.visitor;
@@ -127,6 +151,8 @@ int chaos(const Visit& visit, const FaultDrawOptions& how, Duration lasts, bool 
   const Result<Overview> first = visitor.look();
   if (!first) return console.report(first.error());
   if (!first->faults_allowed) return refuse(visit, console);
+  const Result<void> there = check_actors(how.actors, names_in(visit, *first));
+  if (!there) return console.report(there.error());
   console.say(fmt::format("seed {}", how.seed));
   FaultDraw draw(how);
   Story story(console, json);

@@ -34,9 +34,8 @@ bool FaultDraw::may_be_struck(const ProcessStatus& member) const {
     return false;
   }
   if (options_.actors.empty()) return member.comes_again;
-  return std::ranges::any_of(options_.actors, [&](const std::string& word) {
-    return word == name || word == without_number(name);
-  });
+  return std::ranges::any_of(options_.actors,
+                             [&](const std::string& word) { return means(word, name); });
 }
 
 std::optional<DrawnFault> FaultDraw::next(const Overview& overview) {
@@ -58,6 +57,10 @@ std::optional<DrawnFault> FaultDraw::next(const Overview& overview) {
   if (struck_.size() == kRemembered) struck_.pop_front();
   struck_.push_back(fault.actor.name);
   return fault;
+}
+
+bool means(std::string_view word, std::string_view name) {
+  return word == name || word == without_number(name);
 }
 
 std::string words_of(const DrawnFault& fault) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/random.h"
@@ -50,6 +51,9 @@ class FaultDraw {
   SeededRandom random_;
   std::deque<std::string> struck_;  ///< the last ones
 };
+
+/// Whether `word` of FaultDrawOptions::actors means who is called `name`.
+bool means(std::string_view word, std::string_view name);
 
 /// "kill", "stop for 1.3s", "stop for good", "cut", "drop for 1.3s".
 std::string words_of(const DrawnFault& fault);

@@ -56,6 +56,9 @@ TEST(FaultDraw, StrikesThoseWhoRunAndComeAgain) {
 TEST(FaultDraw, StrikesWhomItIsToldTo) {
   EXPECT_EQ(struck({"server", "reader0"}), (std::set<std::string>{"server0", "reader0"}));
   EXPECT_EQ(struck({"work"}), std::set<std::string>());
+  EXPECT_TRUE(means("worker", "worker12"));
+  EXPECT_TRUE(means("worker12", "worker12"));
+  EXPECT_FALSE(means("worker1", "worker12"));
 }
 
 TEST(FaultDraw, OfTwoServersThatHoldTheSameStrikesOneWhileTheOtherMayBeBack) {
