@@ -156,6 +156,11 @@ Result<void> RunDirectory::write_result(const RunResult& result) {
   return write_atomically(result_path(), to_json(result) + "\n");
 }
 
+void RunDirectory::forget_result() const {
+  std::error_code ignored;
+  std::filesystem::remove(result_path(), ignored);
+}
+
 Result<void> RunDirectory::write_status(const RunStatus& status) {
   return write_atomically(status_path(), status_json(status) + "\n");
 }

@@ -301,6 +301,7 @@ class WholeRun {
     events_->append(
         {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
     if (directory_->made()) return {};
+    directory_->forget_result();
     metrics_.append(to_json(Restart{.step = first_step(), .cause = "the run was begun again"},
                             in_unix_seconds(now_)));
     return {};

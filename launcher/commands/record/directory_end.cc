@@ -49,12 +49,26 @@ std::string resume_in(const fs::path& directory) {
   return newest != nullptr ? command_in(directory) : "";
 }
 
+/// The folder that a command names as the run's; "" where it names none, as one of a queue's.
+std::string run_dir_in(const std::string& command) {
+  constexpr std::string_view kOption = "--run-dir ";
+  const std::size_t at = command.find(kOption);
+  if (at == std::string::npos) return "";
+  std::size_t begin = at + kOption.size();
+  const bool quoted = begin < command.size() && command[begin] == '\'';
+  if (quoted) ++begin;
+  return command.substr(begin, command.find(quoted ? '\'' : ' ', begin) - begin);
+}
+
 /// What the result says, unless that is of where the directory was before.
 std::string resume_here(const Json& result, const fs::path& directory) {
   std::string told = json_text_of(result, "resume", "");
   const std::string here = fmt::format("--run-dir {} ", shell_word(directory.string()));
-  if (told.empty() || told.find(here) != std::string::npos) return told;
-  return has(directory, kResolvedFile) ? command_in(directory) : told;
+  const std::string there = run_dir_in(told);
+  std::error_code ignored;
+  const bool moved = !there.empty() && told.find(here) == std::string::npos &&
+                     !fs::equivalent(there, directory, ignored);
+  return moved && has(directory, kResolvedFile) ? command_in(directory) : told;
 }
 
 std::string words_of(const Json& result, int exit) {
@@ -113,13 +127,14 @@ Result<DirectoryEnd> directory_end(const std::string& directory) {
   const std::optional<double> exit =
       result.is_object() ? json_number_of(result, "exit") : std::nullopt;
   if (!exit && !has(path, kResolvedFile)) return DirectoryEnd();
-  // One that goes on in it has not said its end yet.
-  const Result<input::FolderLock> lock = input::FolderLock::take(path);
-  if (!lock && lock.error().code != Errc::already_exists) return lock.error();
-  if (!lock) {
-    DirectoryEnd end;
-    end.phase = DirectoryEnd::Phase::goes_on;
-    return end;
+  {  // One that goes on in it has not said its end yet. For a moment: who begins wants the lock.
+    const Result<input::FolderLock> lock = input::FolderLock::take(path);
+    if (!lock && lock.error().code != Errc::already_exists) return lock.error();
+    if (!lock) {
+      DirectoryEnd end;
+      end.phase = DirectoryEnd::Phase::goes_on;
+      return end;
+    }
   }
   return exit ? told(std::move(result), *exit, path) : silent(path);
 }

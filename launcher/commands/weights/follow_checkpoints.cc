@@ -44,8 +44,8 @@ bool is_old(const fs::path& file) {
 std::optional<DirectoryEnd> end_of(const fs::path& run) {
   std::error_code ignored;
   const fs::path result = run / "result.json";
-  const bool killed = !fs::exists(result, ignored);
-  if (killed && !is_old(run / "metrics.jsonl")) return std::nullopt;
+  const bool silent = !fs::exists(result, ignored);
+  if (silent && !is_old(run / "metrics.jsonl")) return std::nullopt;
   const Result<DirectoryEnd> end = directory_end(run.string());
   if (!end || !end->is_over()) return std::nullopt;
   if (end->exit == kExitGoesOn && !is_old(result)) return std::nullopt;

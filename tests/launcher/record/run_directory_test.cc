@@ -147,6 +147,9 @@ TEST_F(RunDirectoryTest, TheResolvedFileAndTheResultAreWrittenWhole) {
   ASSERT_TRUE(directory->write_result(result).ok());
   ASSERT_TRUE(directory->write_result(result).ok());
   EXPECT_EQ(content(directory->result_path()), to_json(result) + "\n");
+  directory->forget_result();
+  EXPECT_FALSE(std::filesystem::exists(directory->result_path())) << "it goes on";
+  directory->forget_result();
 }
 
 }  // namespace

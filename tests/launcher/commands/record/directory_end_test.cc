@@ -106,6 +106,9 @@ TEST_F(DirectoryEndTest, OfADirectoryThatWasMovedIsTheCommandForWhereItIs) {
       "sterna run " + run + "/resolved.toml --run-dir " + run + " --set checkpoint.resume=true";
   write("result.json", "{\"exit\":75,\"resume\":\"" + here + "\"}");
   EXPECT_EQ(end().resume, here) << "as it was told";
+  const std::string link = folder.path() + "/link";
+  std::filesystem::create_directory_symlink(run, link);
+  EXPECT_EQ(end(link).resume, here) << "by another name";
   const std::string other = folder.path() + "/other";
   std::filesystem::rename(run, other);
   EXPECT_THAT(end(other).resume, EndsWith(" run " + other + "/resolved.toml --run-dir " + other +
@@ -113,6 +116,12 @@ TEST_F(DirectoryEndTest, OfADirectoryThatWasMovedIsTheCommandForWhereItIs) {
   EXPECT_THAT(end(other).json, HasSubstr("--run-dir " + other + " "));
   std::filesystem::remove(other + "/resolved.toml");
   EXPECT_EQ(end(other).resume, here) << "nothing there could be started";
+}
+
+TEST_F(DirectoryEndTest, OfARunInAQueueIsTheQueuesCommand) {
+  has_begun();
+  write("result.json", R"({"exit":75,"resume":"sbatch /somewhere/run.sbatch"})");
+  EXPECT_EQ(end().resume, "sbatch /somewhere/run.sbatch");
 }
 
 }  // namespace
