@@ -132,15 +132,15 @@ std::vector<std::string> names_in(const Visit& visit, const Overview& overview) 
   return names;
 }
 
-/// An error where `words` name none of these.
+/// An error for a word that names none of these.
 Result<void> check_actors(const std::vector<std::string>& words,
                           const std::vector<std::string>& names) {
-  if (words.empty() || names.empty()) return {};
-  for (const std::string& name : names) {
-    if (std::ranges::any_of(words, [&](const auto& word) { return means(word, name); })) return {};
+  if (names.empty()) return {};
+  for (const std::string& word : words) {
+    if (std::ranges::any_of(names, [&](const auto& name) { return means(word, name); })) continue;
+    return Error{Errc::not_found, fmt::format("--actors: the run has no actor \"{}\"", word)};
   }
-  return Error{Errc::not_found,
-               fmt::format("--actors: the run has no actor \"{}\"", fmt::join(words, "\", \""))};
+  return {};
 }
 
 int chaos(const Visit& visit, const FaultDrawOptions& how, Duration lasts, bool json,

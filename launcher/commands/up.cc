@@ -38,10 +38,11 @@ std::vector<std::string> without_effect(const StartOptions& options, const RunSt
   if (!options.given.overrides.empty()) idle.emplace_back("--set");
   if (!options.data.empty()) idle.emplace_back("--data");
   const auto directory = std::filesystem::absolute(options.run_dir + "/").lexically_normal();
-  if (!options.run_dir.empty() && directory.parent_path() != state.run_directory) {
+  if (!options.run_dir.empty() && state.head.empty() &&
+      directory.parent_path() != state.run_directory) {
     idle.emplace_back("--run-dir");
   }
-  if (options.again()) idle.emplace_back("--again");
+  if (options.again() && state.supervisor.machine.empty()) idle.emplace_back("--again");
   return idle;
 }
 

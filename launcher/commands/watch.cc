@@ -48,7 +48,10 @@ int tell_end(const Visit& visit, const VisitOptions& options, const Console& con
     const bool waits = is_here && !(now && now->keeper.is_gone());
     if (!waits || loop.now() >= until) {
       if (now) {
-        return without_answer(visit.machine, visit.states, *now, "status", options, {}, console);
+        const Error why{Errc::unavailable,
+                        visit.state.id + (now->keeper.is_gone() ? ": whoever kept it is gone"
+                                                                : ": it has not said its end yet")};
+        return without_answer(visit.machine, visit.states, *now, "status", options, why, console);
       }
       console.say(fmt::format("{} has ended; its directory is {}", visit.state.id,
                               visit.state.run_directory));

@@ -189,8 +189,8 @@ class Supervisor {
     if (!state.ended.empty()) return state.exit;
     state.operators.clear();
     state.ended = has_ended(end);
-    const std::string resume = resume_of(state);
     state.exit = end.signal == 0 ? end.code : kExitGoesOn;
+    const std::string resume = resume_of(state);
     if (state.exit == kExitGoesOn && resume.empty()) state.exit = kExitFailed;
     if (!resume.empty()) {
       state.ended += "\nit goes on from its newest checkpoint with\n" + resume;

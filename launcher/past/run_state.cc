@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "actors/checkpoint/saved.h"
+#include "launcher/text/console.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/json_struct.h"
 #include "launcher/text/machine_name.h"
@@ -241,6 +242,7 @@ bool comes_again(const RunState& state) {
 
 std::string resume_of(const RunState& state) {
   if (state.resume.empty() || (state.ended.empty() && !is_abandoned(state))) return "";
+  if (!state.ended.empty() && state.exit == kExitDone) return "";
   const auto found = actors::find_checkpoints(state.checkpoints);
   const bool whole = std::ranges::any_of(found, [](const actors::FoundCheckpoint& one) {
     return one.manifest && actors::check_parts({one.folder, *one.manifest}, false);
