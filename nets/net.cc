@@ -1,6 +1,7 @@
 #include "nets/net.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <exception>
 #include <functional>
@@ -64,18 +65,17 @@ class Net::Completed final : public Completion {
   Completed(Net& net, GradientSink& sink)
       : net_(net), sink_(sink), lowest_(net.graph_->trained_count()), released_(lowest_) {}
   void complete(std::span<Parameter* const> parameters) override {
-    std::size_t first = net_.specs_.size();
+    indices_.clear();
     for (const Parameter* parameter : parameters) {
-      if (parameter != nullptr) first = std::min(first, net_.graph_->index_of(*parameter));
+      if (parameter != nullptr) indices_.push_back(net_.graph_->index_of(*parameter));
     }
+    assert(!indices_.empty());
+    const std::size_t first = std::ranges::min(indices_);
     if (first < lowest_) release(first);
-    for (Parameter* parameter : parameters) {
-      if (parameter != nullptr) make_whole(*parameter);
-    }
+    for (const std::size_t index : indices_) make_whole(index);
     kernels::DeviceEvent* const there = net_.versions_->completed(first);
-    for (const Parameter* parameter : parameters) {
-      if (parameter == nullptr) continue;
-      sink_.gradient(net_.graph_->index_of(*parameter), {parameter->gradient.values(), there});
+    for (const std::size_t index : indices_) {
+      sink_.gradient(index, {net_.gradient_place(index), there});
     }
   }
   /// A layer's gradients are complete before it passes on to the layer below: what comes from below
@@ -88,8 +88,9 @@ class Net::Completed final : public Completion {
   void end() { net_.versions_->released(0, released_); }
 
  private:
-  void make_whole(Parameter& parameter) {
-    if (!net_.sums_.empty()) add_sum(parameter, net_.sums_[net_.graph_->index_of(parameter)]);
+  void make_whole(std::size_t index) {
+    Parameter& parameter = net_.graph_->parameter(index);
+    if (!net_.sums_.empty()) add_sum(parameter, net_.sums_[index]);
     if (net_.decay_ && parameter.spec.decay) net_.decay_->add(parameter.value, parameter.gradient);
   }
   /// The heads weigh their gradients by the number of passes; a statistic comes from no head.
@@ -104,8 +105,9 @@ class Net::Completed final : public Completion {
 
   Net& net_;
   GradientSink& sink_;
-  std::size_t lowest_;    // whose gradient was handed out
-  std::size_t released_;  // from here on all are
+  std::vector<std::size_t> indices_;  // of what is being completed
+  std::size_t lowest_;                // whose gradient was handed out
+  std::size_t released_;              // from here on all are
 };
 
 Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,

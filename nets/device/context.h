@@ -71,8 +71,8 @@ struct DeviceContext {
   kernels::Arithmetic arithmetic = kernels::Arithmetic::fp32;
   /// Whether products and convolutions multiply bf16s.
   bool multiplies_bf16s() const { return arithmetic == kernels::Arithmetic::bf16; }
-  /// What libraries say that they run, in the order of the operations, and behind that which passes
-  /// could not be recorded.
+  /// Which passes could not be recorded, and what libraries say that they run, in the order of the
+  /// operations.
   std::vector<std::string> plans;
 
  private:

@@ -39,7 +39,8 @@ class DeviceRepeatedPass final : public RepeatedPass {
     return true;
   }
   bool give_up(const std::string& why) {
-    context_.plans.push_back("no recorded pass: " + why);
+    // Before all others: of many names the last are left out.
+    context_.plans.insert(context_.plans.begin(), "no recorded pass: " + why);
     return false;
   }
 

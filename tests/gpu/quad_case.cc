@@ -158,11 +158,21 @@ Result<void> runs(There& there, const Runs& runs) {
     STERNA_TRY(there.run(RunLaunch{from.numbers(), to.numbers(), runs}));
     STERNA_ASSIGN(made[shift], to.fetch(there));
   }
-  const std::size_t begin = runs.to.first;
-  for (std::size_t i = begin; i < begin + runs.length; ++i) {
-    const T expected = as<T>(x)[runs.from.first + i - begin];
-    if (made[0][i] != expected) return Error{Errc::internal, "a run is not what was read"};
+  const std::vector<T> read = as<T>(x);
+  std::vector<T> expected = as<T>(Floats(400, 7));
+  const auto begin = [](const Runs::Place& of, std::size_t image, std::size_t row,
+                        std::size_t column) {
+    return of.first + image * of.image + row * of.row + column * of.column;
+  };
+  for (std::size_t i = 0; i < runs.images * runs.rows * runs.columns; ++i) {
+    const std::size_t column = i % runs.columns, row = i / runs.columns % runs.rows;
+    const std::size_t image = i / runs.columns / runs.rows;
+    for (std::size_t at = 0; at < runs.length; ++at) {
+      expected[begin(runs.to, image, row, column) + at] =
+          read[begin(runs.from, image, row, column) + at];
+    }
   }
+  STERNA_TRY(same(made[0], expected, fmt::format("runs of {} {}", runs.length, kKind<T>)));
   return same(made[0], made[1], fmt::format("runs of {} {} in quads", runs.length, kKind<T>));
 }
 
