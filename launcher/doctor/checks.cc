@@ -279,9 +279,8 @@ class HostCheck {
         "set job.precision to \"fp32\", or place workers and evaluator elsewhere, or on GPUs";
     if (facts_.slow_bf16) {
       hint("precision",
-           "job.precision is \"bf16\", which takes longer than fp32 on its processor: one of "
-           "Intel's "
-           "without AMX",
+           "job.precision is \"bf16\", which takes longer than fp32 on its processor, one of "
+           "Intel's without AMX",
            std::string(kElsewhere));
     }
     if (facts_.bf16.value_or(true)) return;

@@ -87,9 +87,9 @@ RunRecord blank_record(const JobOptions& options) {
 
 /// What a run says to Ctrl-Z: its processes would give up who is stopped.
 constexpr std::string_view kNotSuspended =
-    "Ctrl-Z would end this run and is ignored; Ctrl-C ends it, and `sterna up` starts one that "
-    "needs "
-    "no terminal";
+    "Ctrl-Z would end this run and is ignored; Ctrl-C ends it, and `sterna up` starts one without "
+    "a "
+    "terminal";
 
 /// One job while it runs.
 class Job {
@@ -515,7 +515,7 @@ class Job {
                               machine_.loop().now() + signals_take);
   }
 
-  /// The loop turns at every heartbeat, unless this process was stopped (Ctrl-Z).
+  /// The loop turns at every heartbeat, unless this process was stopped, or the machine slept.
   void notice_a_stop() {
     const Time now = machine_.loop().now();
     if (last_turn_ && now - *last_turn_ > options_.file.cluster.silence) {

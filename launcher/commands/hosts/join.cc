@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,8 @@ int join(const std::string& path, const Console& console) {
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  // Who is stopped is given up: Ctrl-Z would lose the host.
+  std::signal(SIGTSTP, SIG_IGN);
   if (::dup2(file, STDIN_FILENO) < 0) return console.report(system_error(path, errno));
   ::execv("/proc/self/exe", argv.data());
   return console.report(system_error("cannot become the node agent", errno));
