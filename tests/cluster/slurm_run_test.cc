@@ -2,8 +2,11 @@
 // from outside.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/cluster/slurm_job.h"
 
@@ -99,6 +102,16 @@ class SlurmUp : public SlurmJobTest {
   std::string disk_;
 };
 
+constexpr std::ptrdiff_t kProcesses = 1 + 3 + 9;  // the coordinator, a node on each host, actors
+
+std::ptrdiff_t running(const std::string& status) {
+  const auto json = nlohmann::json::parse(status, nullptr, false);
+  // As long as the job waits in the queue the run has no members.
+  if (json.is_discarded() || !json.contains("members")) return 0;
+  return std::ranges::count_if(json["members"],
+                               [](const auto& member) { return member["state"] == "running"; });
+}
+
 TEST_F(SlurmUp, SubmitsAndIsAskedAfterAndEnded) {
   const Said outside = sterna({"run", "job.toml"});
   EXPECT_EQ(outside.code, 2);
@@ -115,8 +128,8 @@ TEST_F(SlurmUp, SubmitsAndIsAskedAfterAndEnded) {
 
   Said status;
   ASSERT_TRUE(eventually(seconds(90), [&] {
-    status = sterna({"status"});
-    return status.out.find("evaluator0#1") != std::string::npos;
+    status = sterna({"status", "--json"});
+    return running(status.out) == kProcesses;
   })) << status.story();
 
   const Said down = sterna({"down"});
