@@ -1,11 +1,8 @@
 #include "actors/checkpoint/saved.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <span>
@@ -13,6 +10,7 @@
 
 #include "actors/checkpoint/state_part.h"
 #include "nets/weights/tensor_file.h"
+#include "runtime/base/file.h"
 
 namespace sterna::actors {
 namespace {
@@ -21,13 +19,6 @@ namespace fs = std::filesystem;
 
 std::string path_of(const SavedCheckpoint& checkpoint, const Manifest::Part& part) {
   return (fs::path(checkpoint.folder) / part.file).string();
-}
-
-/// A folder may be for somebody else's eyes alone.
-Result<void> may_read(const std::string& folder) {
-  const int may = ::faccessat(AT_FDCWD, folder.c_str(), R_OK | X_OK, AT_EACCESS);
-  if (may == 0 || errno != EACCES) return {};
-  return Error{Errc::permission, folder + ": Permission denied"};
 }
 
 Error with_advice(Error error) {
@@ -119,7 +110,7 @@ Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents) {
 }
 
 Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
-  STERNA_TRY(may_read(path));
+  STERNA_TRY(may_read_folder(path));
   const fs::path given(path);
   std::error_code ignored;
   if (!fs::is_directory(given, ignored)) {
@@ -138,7 +129,7 @@ Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
                  path + ": this checkpoint was never finished: it has no " + kManifestFile};
   }
   const std::string folder = checkpoints_in(path);
-  STERNA_TRY(may_read(folder));
+  STERNA_TRY(may_read_folder(folder));
   return newest(folder);
 }
 

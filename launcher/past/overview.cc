@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
+#include "launcher/text/text_table.h"
 #include "launcher/view/status_json.h"
 
 namespace sterna::launcher {
@@ -93,44 +93,19 @@ std::string overview_json(const RunState& state, const Overview& overview,
 }
 
 std::vector<std::string> member_table(const Overview& overview, std::size_t width) {
-  using Row = std::array<std::string, 9>;
-  std::vector<Row> rows = {
-      {"process", "host", "state", "pid", "memory", "queued", "lag", "in", "out"}};
+  const std::vector<TableColumn> titles = {
+      {"process"},         {"host", false, 0, 2},  {"state"},
+      {"pid", true, 0, 4}, {"memory", true, 0, 6}, {"queued", true, 0, 3},
+      {"lag", true, 0, 5}, {"in", true, 0, 1},     {"out", true, 0, 1},
+  };
+  std::vector<std::vector<std::string>> rows;
   for (const ProcessStatus& member : overview.members) {
-    rows.push_back({printable(member.identity.text()), printable(member.host),
-                    printable(member.state), std::to_string(member.pid),
+    rows.push_back({member.identity.text(), member.host, member.state, std::to_string(member.pid),
                     bytes_text(member.resident_bytes), bytes_text(member.queued_bytes),
                     fmt::format("{:.1f} ms", milliseconds(member.loop_lag)),
                     bytes_text(member.bytes_in), bytes_text(member.bytes_out)});
   }
-  std::array<std::size_t, 9> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
-  }
-  constexpr std::size_t kTexts = 3;  // the rest are numbers
-  std::array<bool, 9> shown;
-  shown.fill(true);
-  const auto taken = [&] {
-    std::size_t all = 0;
-    for (std::size_t i = 0; i < shown.size(); ++i) all += shown[i] ? widths[i] + 2 : 0;
-    return all - 2;
-  };
-  constexpr std::array<std::size_t, 6> kLeastWanted = {4, 6, 3, 5, 1, 8};
-  for (const std::size_t i : kLeastWanted) {
-    if (taken() > width) shown[i] = false;
-  }
-  std::vector<std::string> lines;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!shown[i]) continue;
-      const std::string gap(widths[i] - columns(row[i]), ' ');
-      line += i == 0 ? "" : "  ";
-      line += i < kTexts ? row[i] + gap : gap + row[i];
-    }
-    lines.push_back(std::move(line));
-  }
-  return lines;
+  return text_table(titles, rows, width);
 }
 
 Inspection sum_of(const std::vector<Inspection>& counted) {

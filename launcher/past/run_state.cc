@@ -86,8 +86,7 @@ std::string directory_named(const std::string& word) {
 
 /// Why no run is known of the directory that `word` names.
 Error none_in(const std::string& directory, const std::string& word) {
-  const int may = ::faccessat(AT_FDCWD, directory.c_str(), R_OK | X_OK, AT_EACCESS);
-  if (may != 0 && errno == EACCES) return {Errc::permission, word + ": Permission denied"};
+  if (!may_read_folder(directory)) return {Errc::permission, word + ": Permission denied"};
   std::error_code ignored;
   const bool there = fs::is_directory(directory, ignored);
   return {Errc::not_found, (there ? "no run goes on in " : "there is no folder ") + word};

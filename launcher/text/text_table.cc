@@ -35,14 +35,32 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
 
 }  // namespace
 
+std::vector<std::size_t> columns_that_fit(std::span<const ColumnSize> sizes, std::size_t width) {
+  int most = 0;
+  for (const ColumnSize& size : sizes) most = std::max(most, size.priority);
+  while (true) {
+    std::vector<std::size_t> shown;
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i].priority > most) continue;
+      sum += sizes[i].width + (shown.empty() ? 0 : 2);
+      shown.push_back(i);
+    }
+    if (sum <= width || most == 0) return shown;
+    --most;
+  }
+}
+
 std::vector<std::string> text_table(const std::vector<TableColumn>& all,
-                                    const std::vector<std::vector<std::string>>& rows) {
+                                    const std::vector<std::vector<std::string>>& rows,
+                                    std::size_t width) {
   struct Column {
     const TableColumn* column;
     std::vector<Cell> cells;
     std::size_t width;
   };
-  std::vector<Column> shown;
+  std::vector<Column> filled;
+  std::vector<ColumnSize> sizes;
   for (std::size_t i = 0; i < all.size(); ++i) {
     Column column{&all[i], {}, columns(all[i].title)};
     bool empty = true;
@@ -53,8 +71,12 @@ std::vector<std::string> text_table(const std::vector<TableColumn>& all,
         column.width = std::max(column.width, columns(line));
       }
     }
-    if (!empty) shown.push_back(std::move(column));
+    if (empty) continue;
+    sizes.push_back({column.width, all[i].priority});
+    filled.push_back(std::move(column));
   }
+  std::vector<Column> shown;
+  for (const std::size_t i : columns_that_fit(sizes, width)) shown.push_back(std::move(filled[i]));
 
   std::vector<std::string> lines;
   const auto add = [&](auto text_of) {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "launcher/text/text_format.h"
+#include "launcher/text/text_table.h"
 #include "launcher/view/live_view.h"
 #include "launcher/view/run_facts.h"
 
@@ -143,7 +144,7 @@ Style style_of_state(std::string_view state) {
 
 struct Column {
   std::string_view title;
-  int priority = 0;  ///< the highest goes first when there is no room
+  int priority = 0;  ///< as ColumnSize has it
   bool left = false;
   std::string (*cell)(const ActorStatus&) = nullptr;
 };
@@ -181,20 +182,13 @@ struct Layout {
 Layout lay_out(const std::vector<ActorStatus>& actors, std::size_t width) {
   constexpr std::size_t kSizeWidth = 7;  // "1.23 MB"
   Layout layout;
+  std::array<ColumnSize, kAllColumns.size()> sizes;
   for (std::size_t i = 0; i < kAllColumns.size(); ++i) {
     layout.widths[i] = width_of(kAllColumns[i], actors);
     if (!kAllColumns[i].left) layout.widths[i] = std::max(layout.widths[i], kSizeWidth);
+    sizes[i] = {layout.widths[i], kAllColumns[i].priority};
   }
-  for (int most = 6; most >= 0; --most) {
-    layout.shown.clear();
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i < kAllColumns.size(); ++i) {
-      if (kAllColumns[i].priority > most) continue;
-      sum += layout.widths[i] + (layout.shown.empty() ? 0 : 2);
-      layout.shown.push_back(i);
-    }
-    if (sum <= width) break;
-  }
+  layout.shown = columns_that_fit(sizes, width);
   return layout;
 }
 

@@ -144,6 +144,12 @@ Result<void> make_directory(const fs::path& dir) {
   return {};
 }
 
+Result<void> may_read_folder(const std::string& folder) {
+  const int may = ::faccessat(AT_FDCWD, folder.c_str(), R_OK | X_OK, AT_EACCESS);
+  if (may == 0 || errno != EACCES) return {};
+  return Error{Errc::permission, folder + ": Permission denied"};
+}
+
 std::string expand_home(const std::string& path) {
   const char* home = std::getenv("HOME");
   const bool tilde = path == "~" || path.starts_with("~/");

@@ -37,6 +37,9 @@ Result<void> rename_into_place(const std::filesystem::path& from, const std::fil
 /// Makes `dir` and its parents, where they are not there.
 Result<void> make_directory(const std::filesystem::path& dir);
 
+/// An error, of Errc::permission, where `folder` is there and this user may not read it.
+Result<void> may_read_folder(const std::string& folder);
+
 /// "~" and "~/..." with $HOME in place of the tilde; anything else as it is.
 std::string expand_home(const std::string& path);
 

@@ -33,6 +33,20 @@ TEST(TextTable, MeasuresWideCharactersByTheirColumns) {
               ElementsAre("a     b", "日本  1", "xy    2"));
 }
 
+TEST(TextTable, LeavesOutTheLeastWantedWhereThereIsNoRoom) {
+  const std::vector<TableColumn> columns = {
+      {"name"}, {"in", true, 0, 1}, {"pid", true, 0, 2}, {"out", true, 0, 1}};
+  const std::vector<std::vector<std::string>> rows = {{"worker", "12", "-", "3"},
+                                                      {"server", "1", "4711", "3"}};
+  EXPECT_THAT(
+      text_table(columns, rows, 21),
+      ElementsAre("name    in   pid  out", "worker  12     -    3", "server   1  4711    3"));
+  EXPECT_THAT(text_table(columns, rows, 20),
+              ElementsAre("name    in  out", "worker  12    3", "server   1    3"));
+  EXPECT_THAT(text_table(columns, rows, 14), ElementsAre("name", "worker", "server"));
+  EXPECT_THAT(text_table(columns, rows, 0), ElementsAre("name", "worker", "server"));
+}
+
 TEST(TextTable, MakesItsCellsPrintable) {
   EXPECT_THAT(text_table({{"a"}}, {{"a\tb\033"}}), ElementsAre("a", "a b?"));
 }
