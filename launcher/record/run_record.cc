@@ -29,14 +29,12 @@ void update_actors(RunStatus& status, const StatusReport& report) {
       actor.state = process.state;
       actor.pid = process.pid;
       actor.host = process.host;
-      // One that is about to end has no link any more, by which its node would know its bytes.
-      const bool same = actor.incarnation == process.identity.incarnation;
       actor.incarnation = process.identity.incarnation;
       actor.memory_bytes = process.resident_bytes;
       actor.queue_bytes = process.queued_bytes;
       actor.loop_lag_ms = std::chrono::duration<double, std::milli>(process.loop_lag).count();
-      actor.bytes_in = same ? std::max(actor.bytes_in, process.bytes_in) : process.bytes_in;
-      actor.bytes_out = same ? std::max(actor.bytes_out, process.bytes_out) : process.bytes_out;
+      actor.bytes_in = process.bytes_in;
+      actor.bytes_out = process.bytes_out;
     }
   }
 }

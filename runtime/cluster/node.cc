@@ -383,6 +383,7 @@ Task<void> NodeActor::ordering(Strike strike) {
 void NodeActor::child_ended(const ProcessDown& down) {
   log(down.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
   process().links()->drop(down.process, down.cause);
+  last_heard_.erase(down.process);
   // By its exit: who was already on its way out when SIGKILL came has stopped.
   const bool killed = down.signal == SIGKILL && !nothing_to_finish_.contains(down.process);
   if (to_end_ && killed) ++killed_;
@@ -490,7 +491,7 @@ Task<void> NodeActor::reporting() {
   }
 }
 
-StatusReport NodeActor::status() const {
+StatusReport NodeActor::status() {
   StatusReport report;
   const Links& links = *process().links();
   const LinkStatistics own = process().statistics();
@@ -504,14 +505,18 @@ StatusReport NodeActor::status() const {
     status.identity = told.identity;
     status.host = self_.host;
     status.pid = pid;
-    status.state = stopping ? "stopping" : links.connected(child) ? "running" : "starting";
+    if (const LinkStatistics* words = links.last_words(child)) last_heard_[child] = *words;
+    const auto heard = last_heard_.find(child);
+    const bool begun = links.connected(child) || heard != last_heard_.end();
+    status.state = stopping ? "stopping" : begun ? "running" : "starting";
     status.resident_bytes = machine_.spawner().resident_bytes(pid);
-    if (const LinkStatistics* words = links.last_words(child)) {
-      status.loop_lag = words->loop_lag;
-      status.queued_bytes = words->queued_bytes;
-      status.bytes_in = words->bytes_in;
-      status.bytes_out = words->bytes_out;
-      status.actors = words->actors;
+    if (heard != last_heard_.end()) {
+      const LinkStatistics& words = heard->second;
+      status.loop_lag = words.loop_lag;
+      status.queued_bytes = words.queued_bytes;
+      status.bytes_in = words.bytes_in;
+      status.bytes_out = words.bytes_out;
+      status.actors = words.actors;
     }
     report.processes.push_back(std::move(status));
   });

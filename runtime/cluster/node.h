@@ -87,7 +87,7 @@ class NodeActor final : public Actor<Node> {
   Task<void> all_gone(Time deadline);
   void child_ended(const ProcessDown& down);
   void forget_troubles(ProcessId gone);
-  StatusReport status() const;
+  StatusReport status();
 
   Bootstrap self_;
   Machine& machine_;
@@ -95,7 +95,9 @@ class NodeActor final : public Actor<Node> {
   ActorRef<Coordinator> coordinator_;
   Children children_;
   Lease lease_;
-  Condition changed_;          ///< a child has ended
+  Condition changed_;  ///< a child has ended
+  /// What its processes last said of themselves, also of those whose link has ended since.
+  std::map<ProcessId, LinkStatistics> last_heard_;
   std::set<ProcessId> begun_;  ///< whom it has started, the last of them
   /// Whom of the run its processes do not reach, as the coordinator is to know: from whom, to whom.
   std::map<std::pair<ProcessId, ProcessId>, LinkTrouble> troubles_;

@@ -547,24 +547,6 @@ TEST(UpdateActors, TakesTheNodesReportOfAProcess) {
   EXPECT_EQ(status.actors[0].loop_lag_ms, 1.5);
 }
 
-TEST(UpdateActors, KeepsTheBytesOfWhoHasNoLinkAnyMore) {
-  RunStatus status = with_worker0("running");
-  StatusReport report;
-  report.processes.resize(1);
-  ProcessStatus& process = report.processes[0];
-  process.identity = {"worker0", 1};
-  process.bytes_in = 70;
-  process.bytes_out = 30;
-  update_actors(status, report);
-  process.bytes_in = process.bytes_out = 0;
-  update_actors(status, report);
-  EXPECT_EQ(status.actors[0].bytes_in, 70U);
-  EXPECT_EQ(status.actors[0].bytes_out, 30U);
-  process.identity.incarnation = 2;  // which begins anew
-  update_actors(status, report);
-  EXPECT_EQ(status.actors[0].bytes_in, 0U);
-}
-
 TEST(UpdateActors, DoesNotBringBackWhoHasEnded) {
   for (const char* end : {"dead", "done", "stopped", "killed"}) {
     RunStatus status = with_worker0(end);

@@ -7,6 +7,7 @@
 namespace sterna::test {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -65,6 +66,22 @@ TEST_F(NodeTest, StatusArrivesEverySecond) {
   EXPECT_EQ(status.processes[0].identity.name, "node-localhost");
   EXPECT_EQ(status.processes[1].identity.name, "a");
   EXPECT_EQ(status.processes[1].state, "running");
+}
+
+TEST_F(NodeTest, AProcessWhoseLinkHasEndedIsWhatItLastSaid) {
+  spawn("a");
+  const auto report = [&] {
+    status = {};
+    EXPECT_TRUE(wait([&] { return status.processes.size() == 2; }, seconds(3)));
+    return status.processes.back();
+  };
+  while (report().bytes_in == 0) ASSERT_FALSE(HasFailure());
+  wait([] { return false; }, milliseconds(500));  // to the middle between two reports
+  world.network().set_parted("a", "node-localhost", true);
+  world.network().cut("a", "node-localhost");
+  const ProcessStatus after = report();
+  EXPECT_EQ(after.state, "running");
+  EXPECT_GT(after.bytes_in, 0U);
 }
 
 TEST_F(NodeTest, OnlyTheCoordinatorGivesItOrders) {
