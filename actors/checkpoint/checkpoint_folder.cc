@@ -32,7 +32,7 @@ Result<Bytes> read_of_part(const std::string& path, std::uint64_t offset, std::s
   file.read(reinterpret_cast<char*>(buffer->data()), static_cast<std::streamsize>(most));
   if (file.bad()) return Error{Errc::io, path + ": cannot be read to its end"};
   const auto size = static_cast<std::size_t>(file.gcount());
-  return Bytes(buffer, buffer->bytes().first(size));
+  return share(buffer, size);
 }
 
 Result<void> sync_part(const std::string& path) {

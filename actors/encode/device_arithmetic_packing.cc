@@ -26,8 +26,8 @@ Result<void> DeviceArithmetic::pack(std::uint32_t index, float scaler, Listener&
   }
   Sealed sealed = codec.seal == nullptr ? Sealed() : room_for(codec, chunks);
   for (std::uint32_t i = 0; i < tensor.chunks; ++i) {
-    const Bytes made(all.owner(), all.view().subspan(bytes_made(codec, chunks[i].first),
-                                                     bytes_made(codec, chunks[i].count)));
+    const Bytes made =
+        all.part(bytes_made(codec, chunks[i].first), bytes_made(codec, chunks[i].count));
     const Bytes payload =
         codec.seal == nullptr ? made : seal(codec, made.view(), chunks[i], sealed);
     const bool tells = host_->tells_what_is_sent();

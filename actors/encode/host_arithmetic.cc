@@ -105,8 +105,8 @@ Result<void> HostArithmetic::pack(std::uint32_t index, const Fill& fill, Listene
   for (std::uint32_t i = 0; i < tensor.chunks; ++i) {
     const MutableBytes free = buffer->bytes().subspan(at);
     STERNA_ASSIGN(Filled filled, fill(codec, chunks[i], free));
-    const MutableBytes payload = free.first(filled.bytes);
-    const ByteView opened = codec.seal == nullptr ? ByteView(payload) : ByteView(planes_);
+    const Bytes payload = share(buffer).part(at, filled.bytes);
+    const ByteView opened = codec.seal == nullptr ? payload.view() : ByteView(planes_);
     const std::uint64_t nonzero = codec.ternary() ? kernels::nonzero_trits(opened, isa_) : 0;
     if (feeds_back(index) && codec.ternary()) {
       filled.scaler = kernels::fed_back_scaler(filled.scaler, clip());
@@ -114,15 +114,14 @@ Result<void> HostArithmetic::pack(std::uint32_t index, const Fill& fill, Listene
     if (feeds_back(index) || sent_) {
       Bytes numbers;
       if (!codec.ternary()) {
-        STERNA_ASSIGN(numbers,
-                      codec.open(Bytes(buffer, payload), {.count = chunks[i].count}, pool_, isa_));
+        STERNA_ASSIGN(numbers, codec.open(payload, {.count = chunks[i].count}, pool_, isa_));
       }
       decode(chunks[i], {codec.packing, filled.scaler, codec.ternary() ? opened : numbers.view()});
       if (feeds_back(index)) keep_residual(chunks[i]);
       if (feeds_back(index) && i + 1 == tensor.chunks) residuals_.stamp(index);
       if (sent_) sent_(chunks[i], decoded_);
     }
-    listener.packed(tensor.first_chunk + i, filled.scaler, Bytes(buffer, payload), nonzero);
+    listener.packed(tensor.first_chunk + i, filled.scaler, payload, nonzero);
     at += aligned(buffer->bytes().subspan(at), filled.bytes);
   }
   return {};

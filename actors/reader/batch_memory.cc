@@ -39,7 +39,7 @@ Batch BatchMemory::lend(Batch batch, ByteWindow::Share share) {
   for (Bytes Batch::*column : {&Batch::pixels, &Batch::levels, &Batch::labels}) {
     const Bytes& bytes = batch.*column;
     // The bytes go first, so that what is given back is free.
-    batch.*column = Bytes(std::make_shared<Owners>(loan, bytes.owner()), bytes.view());
+    batch.*column = bytes.kept_by(std::make_shared<Owners>(loan, bytes.owner()));
   }
   return batch;
 }

@@ -35,6 +35,13 @@ Result<Bytes> Registry::args_from_json(const std::string& type, std::string_view
   return packed;
 }
 
+void Registry::begin(const std::string& type) {
+  if (types_.contains(type) && complaint_.empty()) {
+    complaint_ = "two actor types are called '" + type + "'";
+  }
+  mix(type);
+}
+
 void Registry::look_at(const MessageFields& fields) {
   if (complaint_.empty()) complaint_ = fields.complaint();
 }
@@ -46,8 +53,11 @@ void Registry::mix(std::string_view bytes) {
   }
 }
 
-void Registry::mix_words(const capnp::word* begin, std::size_t words) {
-  mix({reinterpret_cast<const char*>(begin), words * sizeof(capnp::word)});
+void Registry::mix_schema(const capnp::_::RawSchema& schema) {
+  if (!schemas_.insert(schema.id).second) return;
+  mix({reinterpret_cast<const char*>(schema.encodedNode),
+       schema.encodedSize * sizeof(capnp::word)});
+  for (std::uint32_t i = 0; i < schema.dependencyCount; ++i) mix_schema(*schema.dependencies[i]);
 }
 
 }  // namespace sterna

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,7 @@ class Registry {
   /// Actors of class A are constructed from Args, a message struct.
   template <class A, Message Args>
   void add(const std::string& type) {
-    mix(type);
+    begin(type);
     mix_listed<Args>();
     mix_interface(std::type_identity<typename A::InterfaceType>{});
     types_[type] =
@@ -50,9 +51,11 @@ class Registry {
   /// Stands for the wire format of all types added: two programs with different ones refuse each
   /// other's links instead of misreading each other.
   std::uint64_t schema_hash() const { return schema_hash_; }
+  /// The ids of the structs and enums that it stands for.
+  const std::set<std::uint64_t>& schemas() const { return schemas_; }
 
   /// Empty, or what a message of the types added lacks in its list of fields
-  /// (runtime/message/fields.h): the program is not to run.
+  /// (runtime/message/fields.h), or which name two types have: the program is not to run.
   const std::string& complaint() const { return complaint_; }
 
   struct Type {
@@ -65,13 +68,10 @@ class Registry {
 
  private:
   Result<const Type*> find(const std::string& type) const;
+  void begin(const std::string& type);
   void mix(std::string_view bytes);
-  void mix_words(const capnp::word* begin, std::size_t words);
-  template <class Wire>
-  void mix_schema() {
-    const auto& raw = capnp::_::rawSchema<Wire>();
-    mix_words(raw.encodedNode, raw.encodedSize);
-  }
+  /// The struct, and the structs and enums that it holds.
+  void mix_schema(const capnp::_::RawSchema& schema);
   template <class I>
   void mix_interface(std::type_identity<I>) {
     mix_messages(static_cast<I*>(nullptr));
@@ -89,12 +89,13 @@ class Registry {
   }
   template <class M>
   void mix_listed() {
-    mix_schema<typename M::Wire>();
+    mix_schema(capnp::_::rawSchema<typename M::Wire>());
     if constexpr (requires { M::fields(); }) look_at(M::fields());
   }
   void look_at(const MessageFields& fields);
 
   std::map<std::string, Type> types_;
+  std::set<std::uint64_t> schemas_;
   std::string complaint_;
   std::uint64_t schema_hash_ = 0xcbf29ce484222325ULL;
 };

@@ -25,7 +25,9 @@ void Buffer::Free::operator()(std::byte* data) const {
 Bytes share(std::shared_ptr<const Buffer> buffer, std::size_t size) {
   assert(size <= buffer->size());
   const ByteView view(buffer->data(), size);
-  return {std::move(buffer), view};
+  Bytes bytes(std::move(buffer), view);
+  bytes.whole_words_ = true;
+  return bytes;
 }
 
 Bytes share(std::shared_ptr<const Buffer> buffer) {

@@ -12,25 +12,45 @@ namespace sterna {
 
 using ByteView = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
+class Buffer;
 
 /// Immutable bytes with a shared owner (a received frame, a parameter buffer). Copying shares.
 ///
-/// Bytes that go on the wire by reference must start 8-aligned, lie in a buffer whose size is a
-/// multiple of 8, and have a zeroed tail (the tail is sent): `make_buffer` gives such buffers.
+/// Large ones go on the wire from where they lie, if they start 8-aligned and their last word can
+/// be read to its end (which is sent): those of `make_buffer` can. All others are copied.
 class Bytes {
  public:
   Bytes() = default;
-  Bytes(std::shared_ptr<const void> owner, ByteView view) : owner_(std::move(owner)), view_(view) {}
+  /// Any bytes, which `owner` keeps alive.
+  Bytes(std::shared_ptr<const void> owner, ByteView view)
+      : owner_(std::move(owner)), view_(view), whole_words_(view.size() % 8 == 0) {}
+
+  /// `count` of these from `offset` on, with the same owner.
+  Bytes part(std::size_t offset, std::size_t count) const {
+    Bytes bytes(owner_, view_.subspan(offset, count));
+    bytes.whole_words_ = bytes.whole_words_ || whole_words_;
+    return bytes;
+  }
+  /// The same bytes, kept alive by `owner`, which holds this one's.
+  Bytes kept_by(std::shared_ptr<const void> owner) const {
+    Bytes bytes = *this;
+    bytes.owner_ = std::move(owner);
+    return bytes;
+  }
 
   ByteView view() const { return view_; }
   const std::byte* data() const { return view_.data(); }
   std::size_t size() const { return view_.size(); }
   bool empty() const { return view_.empty(); }
   const std::shared_ptr<const void>& owner() const { return owner_; }
+  /// Whether the 8-byte words that it lies in can be read to their ends.
+  bool whole_words() const { return whole_words_; }
 
  private:
+  friend Bytes share(std::shared_ptr<const Buffer> buffer, std::size_t size);
   std::shared_ptr<const void> owner_;
   ByteView view_;
+  bool whole_words_ = true;
 };
 
 /// A 64-byte-aligned, zero-filled, writable buffer whose capacity is rounded up to a multiple

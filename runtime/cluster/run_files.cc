@@ -34,7 +34,7 @@ Result<FilePiece> read_piece(const std::string& directory, const ReadFile& quest
   const ssize_t size =
       ::pread(file, buffer->data(), buffer->size(), static_cast<off_t>(question.offset));
   if (size < 0) return system_error(path, errno);
-  piece.bytes = Bytes(buffer, buffer->bytes().first(static_cast<std::size_t>(size)));
+  piece.bytes = share(buffer, static_cast<std::size_t>(size));
   return piece;
 }
 

@@ -242,13 +242,11 @@ void Links::refuse(ChannelId channel, const std::string& reason) {
   welcome.accepted = false;
   welcome.reason = reason;
   const MessageMail<Welcome> mail(std::move(welcome));
+  const auto frames = encoder_.encode(
+      control_header<Welcome>(),
+      [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
   // Whether the refusal arrives is the peer's concern: it has a deadline of its own.
-  (void)transport_
-      .send(channel, encoder_.encode(control_header<Welcome>(),
-                                     [&](auto& envelope, WireWriter& writer) {
-                                       mail.encode_body(envelope, writer);
-                                     }))
-      .ok();
+  if (frames) (void)transport_.send(channel, *frames).ok();
   transport_.mute(channel);
 }
 

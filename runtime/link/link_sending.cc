@@ -50,8 +50,10 @@ Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
       return transmit(link, lane, header, std::move(mail));
     }
   }
-  const std::uint64_t bytes = charge(encoder_.encode(
-      header, [&](auto& envelope, WireWriter& writer) { mail->encode_body(envelope, writer); }));
+  STERNA_ASSIGN(const auto frames, encoder_.encode(header, [&](auto& envelope, WireWriter& writer) {
+    mail->encode_body(envelope, writer);
+  }));
+  const std::uint64_t bytes = charge(frames);
   if (!is_control(header) && state.queued_bytes > options_.window[index(lane)]) {
     return Error{Errc::overloaded,
                  std::to_string(state.queued_bytes) + " bytes already wait for " +
@@ -96,8 +98,9 @@ Result<std::uint64_t> Links::put(Link& link, Lane lane, Header header, const Mai
   for (const Lane each : detail::kEveryLane) {
     header.received[index(each)] = static_cast<std::uint32_t>(link.lanes[index(each)].next_in);
   }
-  const auto frames = encoder_.encode(
-      header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
+  STERNA_ASSIGN(const auto frames, encoder_.encode(header, [&](auto& envelope, WireWriter& writer) {
+    mail.encode_body(envelope, writer);
+  }));
   const Result<void> sent = transport_.send(state.channel, frames);
   if (!sent && sent.error().code == Errc::invalid_argument) return sent.error();
   if (sent) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/bytes.h"
@@ -93,6 +94,16 @@ concept Measured = Sized<T> || std::same_as<T, Duration> ||
 template <class T>
 concept Struct =
     std::is_class_v<T> && !Sized<T> && !Id<T> && !kIsHash<T> && !std::same_as<T, Duration>;
+
+struct AnyVisitor {
+  template <class... Fields>
+  bool operator()(const Fields&...) const;
+};
+/// A struct whose fields are listed (fields.h).
+template <class T>
+concept Listed = requires {
+  visit_fields(std::declval<const AnyVisitor&>(), std::type_identity<T>{});
+};
 
 }  // namespace detail
 }  // namespace sterna

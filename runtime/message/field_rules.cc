@@ -122,25 +122,6 @@ std::string text_of(const MessageFields& fields, capnp::MessageBuilder& message)
   return std::string(fields.message) + writer.out;
 }
 
-bool Refusal::because(std::string reason) {
-  what = std::move(reason);
-  return false;
-}
-
-bool Refusal::within(const char* field) {
-  where.insert(0, "." + schema_name(field));
-  return false;
-}
-
-bool Refusal::within(unsigned element) {
-  where.insert(0, fmt::format("[{}]", element));
-  return false;
-}
-
-Error Refusal::error(std::string_view message) const {
-  return {Errc::malformed, fmt::format("{}{}: {}", message, where, what)};
-}
-
 std::string shown(Duration value) {
   return fmt::format("{} s", std::chrono::duration<double>(value).count());
 }

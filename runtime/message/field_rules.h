@@ -17,6 +17,7 @@
 
 #include "runtime/base/result.h"
 #include "runtime/message/field_checks.h"
+#include "runtime/message/refusal.h"
 
 namespace sterna {
 
@@ -113,7 +114,7 @@ struct FieldLister {
         rule.field.insert(0, inner);
         rules.push_back(std::move(rule));
       }
-    } else if constexpr (Struct<Member> && !requires { &Member::decode; }) {
+    } else if constexpr (Listed<Member> && !requires { &Member::decode; }) {
       visit_fields(FieldLister<Member>{inner, rules}, std::type_identity<Member>{});
     }
   }
@@ -128,17 +129,6 @@ MessageFields describe(std::string_view name) {
 
 /// Of the message that is the builder's root.
 std::string text_of(const MessageFields& fields, capnp::MessageBuilder& message);
-
-/// Where and why a decoding ended.
-struct Refusal {
-  std::string where;  ///< ".packets[3].codec"
-  std::string what;
-  /// These are always false.
-  bool because(std::string reason);
-  bool within(const char* field);
-  bool within(unsigned element);
-  Error error(std::string_view message) const;
-};
 
 std::string shown(Duration value);
 std::string shown(double value);

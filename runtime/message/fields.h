@@ -16,7 +16,7 @@
 // The type decides what a peer may send: enums are known, floats finite, times from 0 to a year,
 // lists of at most kMostElements, an ActorRef of its interface, hashes of their size. The list says
 // only what differs (field_checks.h), and `Result<void> check() const` of a message what takes two
-// fields.
+// fields. Who sends what breaks a rule is told so: it is not sent (EnvelopeEncoder::encode).
 #pragma once
 
 #include <cmath>
@@ -55,11 +55,67 @@ constexpr auto field(const char* name, const char* path, Member member, Accessor
 
 inline kj::StringPtr as_text(const std::string& text) { return {text.c_str(), text.size()}; }
 
+/// Whether a receiver takes a list of so many.
+template <class... Checks>
+bool list_bounded(std::size_t size, Refusal& refusal, const Checks&... checks) {
+  if constexpr (!(Most<Checks> || ...)) {
+    if (!bounded(size, refusal, field_checks::at_most(kMostElements))) return false;
+  }
+  return bounded(size, refusal, checks...);
+}
+
+/// Whether a receiver takes `value`, by its type and what the list says; of a list its size only,
+/// of a struct nothing.
+template <class T, class... Checks>
+bool allowed(const T& value, Refusal& refusal, const Checks&... checks) {
+  constexpr bool kAnyFloat = kHas<field_checks::AnyFloat, Checks...>;
+  constexpr bool kAnyTime = kHas<field_checks::AnyTime, Checks...>;
+  static_assert(Measured<T> || !((Most<Checks> || Least<Checks>) || ...),
+                "at_most(), at_least(), not_empty are of numbers, times, texts, bytes and lists");
+  static_assert(!kAnyFloat || std::floating_point<T>, "any_float is of floats");
+  static_assert(!kAnyTime || std::same_as<T, Duration>, "any_time is of times");
+  if constexpr (kIsList<T>) {
+    return list_bounded(value.size(), refusal, checks...);
+  } else if constexpr (Sized<T>) {
+    return bounded(value.size(), refusal, checks...);
+  } else if constexpr (std::same_as<T, Duration>) {
+    if constexpr (kAnyTime) return bounded(value, refusal, checks...);
+    return bounded(value, refusal, field_checks::at_least(Duration::zero()),
+                   field_checks::at_most(kMostTime), checks...);
+  } else if constexpr (std::is_enum_v<T>) {
+    return known_enum(value) || refusal.because(shown(value));
+  } else if constexpr (Measured<T>) {
+    if constexpr (std::floating_point<T> && !kAnyFloat) {
+      if (!std::isfinite(value)) return refusal.because(shown(value) + " is not finite");
+    }
+    return bounded(value, refusal, checks...);
+  }
+  return true;
+}
+
 template <class T, class Builder>
 void encode_struct(const T& value, Builder wire, WireWriter& writer);
 
-template <class T, class Accessor, class Builder>
-void encode_value(const T& value, Accessor at, Builder wire, WireWriter& writer) {
+/// Writes what lies at `place`, a field or an element; the writer keeps the first refusal, with
+/// where it was.
+template <class Place, class Encode>
+void encode_at(Place place, WireWriter& writer, Encode encode) {
+  Refusal& refusal = writer.refusal();
+  const bool refused_before = !refusal.what.empty();
+  encode();
+  if (!refused_before && !refusal.what.empty()) refusal.within(place);
+}
+
+template <class T, class... Checks>
+void look_at(const T& value, WireWriter& writer, const Checks&... checks) {
+  Refusal ignored;
+  (void)allowed(value, writer.refusal().what.empty() ? writer.refusal() : ignored, checks...);
+}
+
+template <class T, class Accessor, class Builder, class... Checks>
+void encode_value(const T& value, Accessor at, Builder wire, WireWriter& writer,
+                  const Checks&... checks) {
+  look_at(value, writer, checks...);
   if constexpr (std::same_as<T, std::string>) {
     at(Do<Access::set>{}, wire, as_text(value));
   } else if constexpr (std::same_as<T, Bytes>) {
@@ -72,15 +128,18 @@ void encode_value(const T& value, Accessor at, Builder wire, WireWriter& writer)
     auto to = at(Do<Access::init>{}, wire, static_cast<unsigned>(value.size()));
     std::memcpy(to.begin(), value.data(), value.size());
   } else if constexpr (kIsList<T>) {
+    using Element = typename T::value_type;
     auto list = at(Do<Access::init>{}, wire, static_cast<unsigned>(value.size()));
     for (unsigned i = 0; i < value.size(); ++i) {
-      if constexpr (Struct<typename T::value_type>) {
-        encode_struct(value[i], list[i], writer);
-      } else if constexpr (std::same_as<typename T::value_type, std::string>) {
+      if constexpr (Struct<Element>) {
+        encode_at(i, writer, [&] { encode_struct(value[i], list[i], writer); });
+      } else if constexpr (std::same_as<Element, std::string>) {
         list.set(i, as_text(value[i]));
       } else {
-        static_assert(!std::is_class_v<typename T::value_type>, "no list of these");
-        list.set(i, value[i]);
+        static_assert(!std::is_class_v<Element>, "no list of these");
+        const Element element = value[i];
+        encode_at(i, writer, [&] { look_at(element, writer); });
+        list.set(i, element);
       }
     }
   } else if constexpr (Struct<T>) {
@@ -97,8 +156,15 @@ struct FieldEncoder {
   WireWriter& writer;
   template <class... Fields>
   bool operator()(const Fields&... fields) const {
-    (encode_value(fields.member(value), fields.accessor, wire, writer), ...);
+    (encode(fields), ...);
     return true;
+  }
+  template <class Field>
+  void encode(const Field& field) const {
+    const auto with = [&](const auto&... checks) {
+      encode_value(field.member(value), field.accessor, wire, writer, checks...);
+    };
+    encode_at(field.name, writer, [&] { std::apply(with, field.checks); });
   }
 };
 
@@ -107,9 +173,29 @@ void encode_struct(const T& value, Builder wire, WireWriter& writer) {
   if constexpr (requires { value.encode(wire, writer); }) {
     value.encode(wire, writer);
   } else {
+    static_assert(Listed<T>,
+                  "no type of a message's member: they are numbers, bool, enums of the schema, "
+                  "std::string, Bytes, Duration, ids, hashes, ActorRef, structs with a list of "
+                  "fields, and std::vectors of these");
     const FieldEncoder<T, Builder> encoder{value, wire, writer};
     visit_fields(encoder, std::type_identity<T>{});
   }
+}
+
+template <class M>
+void encode_message(std::string_view name, const M& message, typename M::Wire::Builder wire,
+                    WireWriter& writer) {
+  Refusal& refusal = writer.refusal();
+  const bool refused_before = !refusal.what.empty();
+  const FieldEncoder<M, typename M::Wire::Builder> encoder{message, wire, writer};
+  visit_fields(encoder, std::type_identity<M>{});
+  if constexpr (requires { message.check(); }) {
+    if (refusal.what.empty()) {
+      if (const Result<void> checked = message.check(); !checked)
+        refusal.because(checked.error().message);
+    }
+  }
+  if (!refused_before && !refusal.what.empty()) refusal.of(name);
 }
 
 /// Whether a member of type T takes what the schema's accessor gives.
@@ -135,10 +221,7 @@ template <class T, class List, class... Checks>
 bool decode_list(T& value, const List& list, WireReader& reader, Refusal& refusal,
                  const Checks&... checks) {
   // All that is checked before anything is made of it.
-  if constexpr (!(Most<Checks> || ...)) {
-    if (!bounded(list.size(), refusal, field_checks::at_most(kMostElements))) return false;
-  }
-  if (!bounded(list.size(), refusal, checks...)) return false;
+  if (!list_bounded(list.size(), refusal, checks...)) return false;
   if constexpr (Struct<typename T::value_type>) {
     const Result<void> whole = check_elements<typename decltype(list[0])::Reads>(list);
     if (!whole) return refusal.because(whole.error().message);
@@ -156,42 +239,27 @@ bool decode_list(T& value, const List& list, WireReader& reader, Refusal& refusa
 template <class T, class Got, class... Checks>
 bool decode_value(T& value, const Got& got, WireReader& reader, Refusal& refusal,
                   const Checks&... checks) {
-  constexpr bool kAnyFloat = kHas<field_checks::AnyFloat, Checks...>;
-  constexpr bool kAnyTime = kHas<field_checks::AnyTime, Checks...>;
   static_assert(fits<T, Got>(), "the member's type does not fit the schema's");
-  static_assert(Measured<T> || !((Most<Checks> || Least<Checks>) || ...),
-                "at_most(), at_least(), not_empty are of numbers, times, texts, bytes and lists");
-  static_assert(!kAnyFloat || std::floating_point<T>, "any_float is of floats");
-  static_assert(!kAnyTime || std::same_as<T, Duration>, "any_time is of times");
   if constexpr (kIsList<T>) {
     return decode_list(value, got, reader, refusal, checks...);
-  } else if constexpr (std::same_as<T, std::string>) {
-    value.assign(got.begin(), got.size());
-    return bounded(value.size(), refusal, checks...);
-  } else if constexpr (std::same_as<T, Bytes>) {
-    value = reader.bytes(got);
-    return bounded(value.size(), refusal, checks...);
   } else if constexpr (kIsHash<T>) {
     if (got.size() != value.size()) return refusal.because(std::to_string(got.size()) + " bytes");
     std::memcpy(value.data(), got.begin(), value.size());
-  } else if constexpr (std::same_as<T, Duration>) {
-    value = Duration(got);
-    if constexpr (kAnyTime) return bounded(value, refusal, checks...);
-    return bounded(value, refusal, field_checks::at_least(Duration::zero()),
-                   field_checks::at_most(kMostTime), checks...);
-  } else if constexpr (Id<T>) {
-    value.value = got;
+    return true;
   } else if constexpr (Struct<T>) {
     return decode_struct(value, got, reader, refusal);
+  } else if constexpr (std::same_as<T, std::string>) {
+    value.assign(got.begin(), got.size());
+  } else if constexpr (std::same_as<T, Bytes>) {
+    value = reader.bytes(got);
+  } else if constexpr (std::same_as<T, Duration>) {
+    value = Duration(got);
+  } else if constexpr (Id<T>) {
+    value.value = got;
   } else {
     value = got;
-    if constexpr (std::is_enum_v<T>) return known_enum(value) || refusal.because(shown(value));
-    if constexpr (std::floating_point<T> && !kAnyFloat) {
-      if (!std::isfinite(value)) return refusal.because(shown(value) + " is not finite");
-    }
-    return bounded(value, refusal, checks...);
   }
-  return true;
+  return allowed(value, refusal, checks...);
 }
 
 template <class T, class Reader>
@@ -221,12 +289,13 @@ bool decode_struct(T& value, Reader wire, WireReader& reader, Refusal& refusal) 
     if (!decoded) return refusal.because(std::move(decoded).error().message);
     value = std::move(decoded).value();
     return true;
-  } else {
+  } else if constexpr (Listed<T>) {
     static_assert(
         !requires { value.check(); }, "check() is of messages");
     const FieldDecoder<T, Reader> decoder{value, wire, reader, refusal};
     return visit_fields(decoder, std::type_identity<T>{});
   }
+  return false;  // who encodes it says what is wrong with its type
 }
 
 template <class M>
@@ -273,17 +342,16 @@ Result<M> decode_message(std::string_view name, typename M::Wire::Reader wire, W
 /// The list of a struct that travels only within messages, in its namespace.
 #define STERNA_FIELDS(T, ...) STERNA_VISIT_FIELDS(, T, __VA_ARGS__)
 
-#define STERNA_MESSAGE_FUNCTIONS(M, of, kept)                                            \
-  void of encode(Wire::Builder wire, ::sterna::WireWriter& writer) const {               \
-    const ::sterna::detail::FieldEncoder<M, Wire::Builder> encoder{*this, wire, writer}; \
-    visit_fields(encoder, std::type_identity<M>{});                                      \
-  }                                                                                      \
-  kept ::sterna::Result<M> of decode(Wire::Reader wire, ::sterna::WireReader& reader) {  \
-    return ::sterna::detail::decode_message<M>(#M, wire, reader);                        \
-  }                                                                                      \
-  kept const ::sterna::MessageFields& of fields() {                                      \
-    static const ::sterna::MessageFields kFields = ::sterna::detail::describe<M>(#M);    \
-    return kFields;                                                                      \
+#define STERNA_MESSAGE_FUNCTIONS(M, of, kept)                                           \
+  void of encode(Wire::Builder wire, ::sterna::WireWriter& writer) const {              \
+    ::sterna::detail::encode_message<M>(#M, *this, wire, writer);                       \
+  }                                                                                     \
+  kept ::sterna::Result<M> of decode(Wire::Reader wire, ::sterna::WireReader& reader) { \
+    return ::sterna::detail::decode_message<M>(#M, wire, reader);                       \
+  }                                                                                     \
+  kept const ::sterna::MessageFields& of fields() {                                     \
+    static const ::sterna::MessageFields kFields = ::sterna::detail::describe<M>(#M);   \
+    return kFields;                                                                     \
   }
 
 /// The list of a message whose class declares it: once, in a .cc, in its namespace.

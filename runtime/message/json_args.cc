@@ -169,10 +169,10 @@ Result<Bytes> pack_json(capnp::StructSchema schema, std::string_view text) {
   Header header;
   header.type_id = schema.getProto().getId();
   Result<void> filled;
-  const auto frames = encoder.encode(header, [&](auto& envelope, WireWriter&) {
+  STERNA_ASSIGN(const auto frames, encoder.encode(header, [&](auto& envelope, WireWriter&) {
     const auto body = envelope.initBody().template initAs<capnp::DynamicStruct>(schema);
     filled = Filler().fill("", parsed, body);
-  });
+  }));
   if (!filled) return std::move(filled).error();
   return detail::pack_frames(frames);
 }

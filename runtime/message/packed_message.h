@@ -22,14 +22,16 @@ Result<std::unique_ptr<Mail>> unpack_mail(ByteView packed, const MessageType& ty
 /// `packed` behind its size as a u64: how a stream of bytes tells where one ends.
 Bytes with_size(const Bytes& packed);
 
+/// Also of what unpack() will refuse, as it says why. Empty where it is too large for Cap'n Proto.
 template <Message M>
 Bytes pack(const M& message) {
   EnvelopeEncoder encoder;
   Header header;
   header.type_id = type_id_of<M>();
-  return detail::pack_frames(encoder.encode(header, [&](auto& envelope, WireWriter& writer) {
+  const auto frames = encoder.encode_unchecked(header, [&](auto& envelope, WireWriter& writer) {
     message.encode(envelope.initBody().template initAs<typename M::Wire>(), writer);
-  }));
+  });
+  return frames ? detail::pack_frames(*frames) : Bytes();
 }
 
 /// Fails (malformed) unless `packed` is exactly one M.

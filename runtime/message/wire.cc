@@ -1,8 +1,8 @@
 #include "runtime/message/wire.h"
 
 #include <capnp/serialize.h>
+#include <fmt/format.h>
 #include <kj/array.h>
-#include <kj/exception.h>
 
 #include <algorithm>
 #include <cstring>
@@ -23,15 +23,23 @@ constexpr std::size_t kScratchWords = 512;
 constexpr std::size_t kChargePerMessage = 64;
 constexpr std::size_t kMaxFrames = 64;
 constexpr int kNestingLimit = 16;
+// Of a message's frames those that are bytes where they lie; the others are segments, which double.
+constexpr std::size_t kMostReferenced = kMaxFrames / 2;
+// What a pointer of Cap'n Proto can say.
+constexpr std::size_t kMostData = (std::size_t{1} << 29) - 1;
 
 }  // namespace
 
 capnp::Orphan<capnp::Data> WireWriter::data(const Bytes& bytes) {
   const capnp::Data::Reader view(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size());
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 == 0;
-  if (bytes.size() < kReferenceAbove || !aligned || !bytes.owner()) {
-    return orphanage_.newOrphanCopy(view);
+  if (bytes.size() > kMostData) {
+    refusal_.because(fmt::format("{} bytes, at most {}", bytes.size(), kMostData));
+    return {};
   }
+  const bool stays = aligned && bytes.owner() != nullptr && bytes.whole_words() &&
+                     referenced_.size() < kMostReferenced;
+  if (bytes.size() < kReferenceAbove || !stays) return orphanage_.newOrphanCopy(view);
   referenced_.push_back(bytes);
   return orphanage_.referenceExternalData(view);
 }
@@ -44,8 +52,7 @@ Bytes WireReader::bytes(capnp::Data::Reader data) {
       // Keeping moves the frame to a shared owner; its bytes stay where they are, because frames of
       // this size are never stored inside the message object.
       const std::size_t offset = static_cast<std::size_t>(begin - frame.data());
-      const Bytes kept = message_.keep(i);
-      return {kept.owner(), kept.view().subspan(offset, data.size())};
+      return message_.keep(i).part(offset, data.size());
     }
   }
   return copy_bytes({begin, data.size()});
@@ -88,6 +95,11 @@ std::span<const OutFrame> EnvelopeEncoder::finish(const WireWriter& writer) {
     frames_.push_back(std::move(frame));
   }
   return frames_;
+}
+
+Error EnvelopeEncoder::unwritable(const kj::Exception& exception) {
+  return {Errc::invalid_argument,
+          fmt::format("it cannot be written: {}", exception.getDescription().cStr())};
 }
 
 std::size_t charge(std::span<const OutFrame> frames) {

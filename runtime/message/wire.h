@@ -3,6 +3,7 @@
 
 #include <capnp/message.h>
 #include <capnp/orphan.h>
+#include <kj/exception.h>
 
 #include <array>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "runtime/base/ids.h"
 #include "runtime/base/result.h"
 #include "runtime/message/envelope.capnp.h"
+#include "runtime/message/refusal.h"
 #include "runtime/transport/transport.h"
 
 namespace sterna {
@@ -38,13 +40,17 @@ class WireWriter {
  public:
   explicit WireWriter(capnp::Orphanage orphanage) : orphanage_(orphanage) {}
   /// A Data field's content. Large bytes become a frame of their own, sent from where they lie
-  /// (8-aligned, capacity a multiple of 8; see Buffer); small ones are copied.
+  /// where Bytes says that they can be, the first few of a message; others are copied.
   capnp::Orphan<capnp::Data> data(const Bytes& bytes);
   const std::vector<Bytes>& referenced() const { return referenced_; }
+  /// Why this may not be sent: no receiver would take it (fields.h).
+  detail::Refusal& refusal() { return refusal_; }
+  const detail::Refusal& refusal() const { return refusal_; }
 
  private:
   capnp::Orphanage orphanage_;
   std::vector<Bytes> referenced_;
+  detail::Refusal refusal_;
 };
 
 /// Handed to a message's `decode`: turns Data fields into owning views of the received frame.
@@ -69,20 +75,42 @@ struct MessageType {
 class EnvelopeEncoder {
  public:
   EnvelopeEncoder();
-  /// `fill` writes the body. Returns the frames, valid until the next call.
+  /// `fill` writes the body. Returns the frames, valid until the next call. Fails
+  /// (invalid_argument) where no receiver would take the body.
   template <class Fill>
-  std::span<const OutFrame> encode(const Header& header, Fill&& fill) {
-    begin();
-    auto envelope = start(header);
-    WireWriter writer(capnp::Orphanage(builder_->getOrphanage()));
-    fill(envelope, writer);
-    return finish(writer);
+  Result<std::span<const OutFrame>> encode(const Header& header, Fill&& fill) {
+    detail::Refusal refusal;
+    Result<std::span<const OutFrame>> frames = write(header, fill, refusal);
+    if (frames && !refusal.what.empty()) return Error{Errc::invalid_argument, refusal.what};
+    return frames;
+  }
+  /// The same of a body that a receiver may refuse, who says why. Fails (invalid_argument) only
+  /// where Cap'n Proto cannot write it: its exceptions end here.
+  template <class Fill>
+  Result<std::span<const OutFrame>> encode_unchecked(const Header& header, Fill&& fill) {
+    detail::Refusal ignored;
+    return write(header, fill, ignored);
   }
 
  private:
   void begin();
   schema::Envelope::Builder start(const Header& header);
+  template <class Fill>
+  Result<std::span<const OutFrame>> write(const Header& header, Fill& fill,
+                                          detail::Refusal& refusal) {
+    begin();
+    try {
+      auto envelope = start(header);
+      WireWriter writer(capnp::Orphanage(builder_->getOrphanage()));
+      fill(envelope, writer);
+      refusal = writer.refusal();
+      return finish(writer);
+    } catch (const kj::Exception& exception) {
+      return unwritable(exception);
+    }
+  }
   std::span<const OutFrame> finish(const WireWriter& writer);
+  static Error unwritable(const kj::Exception& exception);
 
   std::vector<capnp::word> scratch_;
   std::optional<capnp::MallocMessageBuilder> builder_;

@@ -25,8 +25,11 @@ void set(void* socket, int option, const std::string& value) {
 Frames frames_of(const Header& header, const Mail& mail) {
   EnvelopeEncoder encoder;
   Frames frames;
-  for (const OutFrame& frame : encoder.encode(
-           header, [&](auto&envelope, WireWriter&writer) { mail.encode_body(envelope, writer); })) {
+  const auto write = [&](auto& envelope, WireWriter& writer) {
+    mail.encode_body(envelope, writer);
+  };
+  const auto encoded = encoder.encode_unchecked(header, write);
+  for (const OutFrame& frame : encoded.value()) {
     frames.emplace_back(reinterpret_cast<const char*>(frame.view.data()), frame.view.size());
   }
   return frames;

@@ -158,12 +158,13 @@ Bytes sample_message(const Known& known, const Change& change) {
   EnvelopeEncoder encoder;
   Header header;
   header.type_id = known.type->type_id;
-  return detail::pack_frames(encoder.encode(header, [&](auto& envelope, WireWriter&) {
+  const auto write = [&](auto& envelope, WireWriter&) {
     auto wire = envelope.initBody().template initAs<DynamicStruct>(known.schema);
     Filler().fill(wire);
     settle(wire);
     if (change) change(wire);
-  }));
+  };
+  return detail::pack_frames(encoder.encode(header, write).value());
 }
 
 Result<Bytes> sent_on(const Known& known, const Bytes& packed) {
@@ -171,8 +172,11 @@ Result<Bytes> sent_on(const Known& known, const Bytes& packed) {
   EnvelopeEncoder encoder;
   Header header;
   header.type_id = known.type->type_id;
-  return detail::pack_frames(encoder.encode(
-      header, [&](auto& envelope, WireWriter& writer) { mail->encode_body(envelope, writer); }));
+  const auto write = [&](auto& envelope, WireWriter& writer) {
+    mail->encode_body(envelope, writer);
+  };
+  STERNA_ASSIGN(const auto frames, encoder.encode(header, write));
+  return detail::pack_frames(frames);
 }
 
 std::string values_of(const Known& known, const Bytes& packed) {

@@ -56,7 +56,8 @@ class Seeds {
     header.sequence = 9;
     EnvelopeEncoder encoder;
     std::vector<std::string> frames;
-    for (const OutFrame& frame : encoder.encode(header, fill)) {
+    const auto encoded = encoder.encode_unchecked(header, fill);
+    for (const OutFrame& frame : encoded.value()) {
       frames.emplace_back(reinterpret_cast<const char*>(frame.view.data()), frame.view.size());
     }
     add_frames(frames);

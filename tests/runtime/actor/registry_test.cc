@@ -10,7 +10,9 @@ namespace sterna::test {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 /// How long a sleeper sleeps; the past is refused.
 struct SleeperArgs {
@@ -68,11 +70,31 @@ TEST_F(RegistryTest, ItsHashStandsForTheTypesAndTheirMessages) {
   Registry same;
   same.add<SleeperActor, SleeperArgs>("sleeper");
   EXPECT_EQ(same.schema_hash(), registry.schema_hash());
+  EXPECT_THAT(registry.schemas(), ElementsAre(type_id_of<SleeperArgs>()));
   Registry renamed;
   renamed.add<SleeperActor, SleeperArgs>("dreamer");
   EXPECT_NE(renamed.schema_hash(), registry.schema_hash());
   same.add<SleeperActor, SleeperArgs>("dreamer");
   EXPECT_NE(same.schema_hash(), registry.schema_hash());
+}
+
+class HoldsBlobs final : public Actor<Interface<Blobs>> {
+ public:
+  explicit HoldsBlobs(SleeperArgs) {}
+  void on(const Blobs&) {}
+};
+
+TEST_F(RegistryTest, ItsHashStandsForWhatMessagesHold) {
+  Registry holding;
+  holding.add<HoldsBlobs, SleeperArgs>("holds_blobs");
+  EXPECT_THAT(holding.schemas(), UnorderedElementsAre(type_id_of<SleeperArgs>(),
+                                                      type_id_of<Blobs>(), type_id_of<Blob>()));
+}
+
+TEST_F(RegistryTest, TwoTypesOfOneNameAreAComplaint) {
+  EXPECT_EQ(registry.complaint(), "");
+  registry.add<HoldsBlobs, SleeperArgs>("sleeper");
+  EXPECT_EQ(registry.complaint(), "two actor types are called 'sleeper'");
 }
 
 struct Forgetful {

@@ -21,10 +21,11 @@ Result<M> of_a_list(std::uint16_t words, std::uint16_t pointers, std::uint16_t c
   EnvelopeEncoder encoder;
   Header header;
   header.type_id = type_id_of<M>();
-  return unpack<M>(detail::pack_frames(encoder.encode(header, [&](auto& envelope, WireWriter&) {
-                     auto body = envelope.initBody().initAsAnyStruct(0, 1);
-                     body.getPointerSection()[0].initAsListOfAnyStruct(words, pointers, count);
-                   })).view());
+  const auto write = [&](auto& envelope, WireWriter&) {
+    auto body = envelope.initBody().initAsAnyStruct(0, 1);
+    body.getPointerSection()[0].initAsListOfAnyStruct(words, pointers, count);
+  };
+  return unpack<M>(detail::pack_frames(encoder.encode(header, write).value()).view());
 }
 
 TEST(ClusterMessages, AListWhoseElementsLackTheirBytesIsRefusedBeforeAnythingIsMadeOfIt) {

@@ -39,6 +39,20 @@ TEST_F(LinkSending, WhatIsSentBeforeThereIsALinkWaitsAndArrivesInOrder) {
   EXPECT_EQ(a->links->queued_bytes(), 0U);
 }
 
+TEST_F(LinkSending, WhatBreaksAMessagesRulesIsTheSendersErrorAndNoHarmToTheLink) {
+  start();
+  const auto slow = [&](Duration delay) {
+    return a->send(kB, Kind::TELL, std::make_unique<MessageMail<Slow>>(Slow{delay}));
+  };
+  EXPECT_EQ(slow(-1ns).error().code, Errc::invalid_argument);
+  EXPECT_EQ(a->links->queued_bytes(), 0U);
+  link(*a, *b);
+  EXPECT_THAT(slow(-1ns).error().message, HasSubstr("Slow.nanoseconds: -1e-09 s, at least 0 s"));
+  ASSERT_TRUE(a->tell(kB, 7).ok());
+  pass(1ms);
+  EXPECT_THAT(b->amounts(), ElementsAre(7));
+}
+
 TEST_F(LinkSending, AnAnswerOrACancellationOpensNoLink) {
   start();
   for (const Kind kind : {Kind::REPLY, Kind::FAILURE, Kind::CANCEL}) {

@@ -39,6 +39,14 @@ struct Blob {
   STERNA_INLINE_MESSAGE(Blob, FIELD(data, Data))
 };
 
+/// Many at once.
+struct Blobs {
+  using Wire = wire::Blobs;
+  std::vector<Blob> blobs;
+  std::vector<double> weights;
+  STERNA_INLINE_MESSAGE(Blobs, FIELD(blobs, Blobs), FIELD(weights, Weights))
+};
+
 /// Makes the handler fail.
 struct Boom {
   using Wire = wire::Boom;

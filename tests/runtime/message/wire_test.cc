@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "tests/runtime/message/held_message.h"
 #include "tests/runtime/message/test_messages.h"
@@ -96,6 +99,58 @@ TEST(Wire, FewBytesAndBytesAtAnOddAddressTravelWithTheRest) {
   EXPECT_EQ(text_of(body<Blob>(*decoded).data.view()), text_of(odd.data.view()));
 }
 
+TEST(Wire, BytesThatEndWithinAWordAreCopiedUnlessTheirBufferGoesOn) {
+  EnvelopeEncoder encoder;
+  const auto others = std::make_shared<std::vector<std::uint64_t>>(1000);
+  const ByteView some = std::as_bytes(std::span(*others)).first(5001);
+  EXPECT_EQ(encode(encoder, {}, Blob{{others, some}}).size(), 1U);
+  EXPECT_EQ(encode(encoder, {}, Blob{{others, some.first(5000)}}).size(), 2U);
+  EXPECT_EQ(encode(encoder, {}, Blob{bulk(5001)}).size(), 2U);
+  EXPECT_EQ(encode(encoder, {}, Blob{bulk(9000).part(8, 5001)}).size(), 2U);
+  EXPECT_EQ(encode(encoder, {}, Blob{bulk(5001).kept_by(others)}).size(), 2U);
+}
+
+TEST(Wire, AsManyBytesAsAListHoldsAreSentInFewFrames) {
+  EnvelopeEncoder encoder;
+  Blobs many;
+  for (std::size_t i = 0; i < 200; ++i) many.blobs.push_back({bulk(4096 + i)});
+  HeldMessage arrived(encode(encoder, {}, many));
+  const Result<Decoded> decoded = decode<Blobs>(arrived);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  const Blobs& read = body<Blobs>(*decoded);
+  ASSERT_EQ(read.blobs.size(), 200U);
+  for (std::size_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(text_of(read.blobs[i].data.view()), text_of(many.blobs[i].data.view()));
+  }
+}
+
+/// What the sender of `message` is told.
+template <Message M>
+std::string refusal(const M& message) {
+  EnvelopeEncoder encoder;
+  const auto frames = encoder.encode(ask(), [&](auto& envelope, WireWriter& writer) {
+    message.encode(envelope.initBody().template initAs<typename M::Wire>(), writer);
+  });
+  EXPECT_TRUE(frames || frames.error().code == Errc::invalid_argument);
+  return frames ? "" : frames.error().message;
+}
+
+TEST(Wire, WhatNoReceiverWouldTakeIsNotSent) {
+  EXPECT_EQ(refusal(Slow{Duration(1)}), "");
+  EXPECT_EQ(refusal(Slow{Duration(-1)}), "Slow.nanoseconds: -1e-09 s, at least 0 s");
+  EXPECT_EQ(refusal(Blobs{{}, {1, std::nan("")}}), "Blobs.weights[1]: nan is not finite");
+  EXPECT_EQ(refusal(Blobs{{}, std::vector<double>(5000)}), "Blobs.weights: 5000, at most 4096");
+  EXPECT_EQ(refusal(Blobs{{}, std::vector<double>(4096)}), "");
+}
+
+TEST(Wire, WhatCapnProtoCannotWriteIsNotSent) {
+  const auto owner = std::make_shared<int>();
+  const ByteView huge(reinterpret_cast<const std::byte*>(owner.get()), std::size_t{1} << 30);
+  EXPECT_EQ(refusal(Blob{{owner, huge}}), "Blob.data: 1073741824 bytes, at most 536870911");
+  EXPECT_EQ(refusal(Blobs{{{bulk(8)}, {{owner, huge}}}, {}}),
+            "Blobs.blobs[1]: Blob.data: 1073741824 bytes, at most 536870911");
+}
+
 TEST(Wire, AFrameAtAnOddAddressIsReadAllTheSame) {
   EnvelopeEncoder encoder;
   for (const std::size_t size : {std::size_t{8}, std::size_t{4000}}) {  // in and beyond the scratch
@@ -120,7 +175,7 @@ TEST(Wire, ACancellationHasNoBody) {
   EnvelopeEncoder encoder;
   Header header;
   header.kind = Kind::CANCEL;
-  HeldMessage arrived(encoder.encode(header, [](auto&, WireWriter&) {}));
+  HeldMessage arrived(encoder.encode(header, [](auto&, WireWriter&) {}).value());
   const Result<Decoded> decoded = decode_envelope(arrived, refuse, nullptr);
   ASSERT_TRUE(decoded.ok()) << decoded.error().message;
   EXPECT_EQ(decoded->mail, nullptr);
@@ -132,8 +187,10 @@ TEST(Wire, AFailureCarriesItsKindAndItsWords) {
   header.kind = Kind::FAILURE;
   const auto fails = [&](Errc code) {
     const FailureMail mail(Error{code, "no room"});
-    HeldMessage arrived(encoder.encode(
-        header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); }));
+    const auto write = [&](auto& envelope, WireWriter& writer) {
+      mail.encode_body(envelope, writer);
+    };
+    HeldMessage arrived(encoder.encode(header, write).value());
     return decode_envelope(arrived, nothing, nullptr);
   };
   const Result<Decoded> decoded = fails(Errc::overloaded);
