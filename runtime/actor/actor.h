@@ -151,7 +151,8 @@ class ActorBase {
   /// A light actor in this process that dies with this one.
   template <class A, class... Args>
   ActorRef<typename A::InterfaceType> spawn(Args&&... args);
-  /// down() will be called once when `actor` or its process dies, at once if it is dead.
+  /// down() will be called once when `actor` or its process dies, however often it is watched; at
+  /// once if it is dead.
   void watch(ActorId actor);
   /// Both end this actor after the current handler: stop() as it should, fail() with a cause.
   void stop();

@@ -22,6 +22,9 @@ void Process::watch(LocalId watcher, ActorId actor) {
     }
     return;
   }
+  for (auto [at, end] = local_watches_.equal_range(actor); at != end; ++at) {
+    if (at->second == watcher) return;
+  }
   local_watches_.emplace(actor, watcher);
   if (actor.process != id() && links_) links_->send_watch(actor.process, actor.local);
 }
