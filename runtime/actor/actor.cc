@@ -9,7 +9,7 @@ void Poster::post(std::function<void()> work) const {
   if (loop_ == nullptr) return;
   loop_->post([process = process_, actor = actor_, work = std::move(work)] {
     const auto alive = process.lock();
-    if (alive && (*alive)->alive(actor)) work();
+    if (alive && (*alive)->alive(actor)) (*alive)->run_code_of(actor, "a post", work);
   });
 }
 

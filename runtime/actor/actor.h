@@ -14,6 +14,9 @@
 // others interleave. An actor's death destroys whatever it was waiting in. Nothing here is
 // thread-safe but Poster.
 //
+// What code of an actor throws, wherever it runs, fails that actor with the cause "PLACE threw:
+// WHAT"; what a constructor throws, whoever spawns it.
+//
 // Name the future of an ask whose message owns something before awaiting it,
 //
 //     Future<Total> answer = ask(counter, Rename{text}, 1s);
@@ -23,6 +26,7 @@
 #pragma once
 
 #include <array>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -92,7 +96,19 @@ class Completion {
   Completion& operator=(const Completion&) = delete;
   bool await_ready() const noexcept { return done_; }
   void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
-  void await_resume() const noexcept {}
+  /// Throws what the job threw.
+  void await_resume() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+  /// On the compute thread, before complete().
+  template <class F>
+  void run(F&& job) {
+    try {
+      std::forward<F>(job)();
+    } catch (...) {
+      exception_ = std::current_exception();
+    }
+  }
   void abandon() { waiter_ = nullptr; }
   void complete() {
     done_ = true;
@@ -101,6 +117,7 @@ class Completion {
 
  private:
   bool done_ = false;
+  std::exception_ptr exception_;
   std::coroutine_handle<> waiter_;
 };
 
@@ -144,7 +161,8 @@ class ActorBase {
   void run(Task<void> task);
   /// The same; an error fails this actor with its message.
   void run(Task<Result<void>> task);
-  /// Runs `work` on a compute thread; it must own all that it uses.
+  /// Runs `work` on a compute thread; it must own all that it uses. Who awaits it gets what it
+  /// throws.
   template <class F>
   Task<std::invoke_result_t<F>> compute(F work);
   Poster poster() const;

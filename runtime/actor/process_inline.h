@@ -198,12 +198,16 @@ Task<std::invoke_result_t<F>> ActorBase::compute(F work) {
     ~Guard() { completion->abandon(); }
   } guard{completion};
   if constexpr (std::is_void_v<R>) {
-    process_->executor().submit(std::move(work), [completion] { completion->complete(); });
+    process_->executor().submit(
+        [work = std::move(work), completion]() mutable { completion->run(work); },
+        [completion] { completion->complete(); });
     co_await completed;
   } else {
     auto result = std::make_shared<std::optional<R>>();
     process_->executor().submit(
-        [work = std::move(work), result]() mutable { result->emplace(work()); },
+        [work = std::move(work), completion, result]() mutable {
+          completion->run([&] { result->emplace(work()); });
+        },
         [completion] { completion->complete(); });
     co_await completed;
     co_return std::move(**result);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/loop/thread_executor.h"
+#include "runtime/loop/uv_loop.h"
 #include "tests/runtime/actor/counter_actor.h"
 #include "tests/runtime/sim/sim_fixture.h"
 
@@ -133,6 +135,79 @@ TEST_F(Actors, AThrowInATaskEndsItsActor) {
   });
   pass(2s);
   EXPECT_EQ(died_of, "a handler threw: no luck");
+}
+
+/// Throws where it is told to.
+class ThrowingActor final : public Actor<Interface<>> {
+ public:
+  ThrowingActor(std::string place, ActorId watched) : place_(std::move(place)), watched_(watched) {}
+
+ private:
+  void started() override {
+    throw_in("started");
+    watch(watched_);
+    poster().post([this] { throw_in("a post"); });
+  }
+  void down(const DownNotice&) override { throw_in("down"); }
+  void throw_in(std::string_view place) const {
+    if (place == place_) throw std::runtime_error("no luck");
+  }
+  std::string place_;
+  ActorId watched_;
+};
+
+TEST_F(Actors, FailOfWhatTheyThrowWhereverThatIs) {
+  const auto watched = process->spawn<CounterActor>();
+  std::vector<std::string> causes;
+  process->set_on_death([&](LocalId, const std::string& cause) { causes.push_back(cause); });
+  for (const char* place : {"started", "a post", "down"}) {
+    process->spawn<ThrowingActor>(place, watched.id);
+  }
+  pass(1ms);
+  EXPECT_THAT(causes,
+              testing::UnorderedElementsAre("started threw: no luck", "a post threw: no luck"));
+  process->kill(watched.id.local, "killed by the test");
+  pass(1ms);
+  EXPECT_EQ(causes.back(), "down threw: no luck");
+  process->spawn<ThrowingActor>("down", watched.id);  // which is dead
+  pass(1ms);
+  EXPECT_THAT(causes, testing::SizeIs(5));
+  EXPECT_EQ(causes.back(), "down threw: no luck");
+  EXPECT_EQ(process->actors(), 0U);
+}
+
+/// The cause with which an actor fails whose job throws; `caught`: of one that minds it.
+std::string of_a_throw_in_a_job(Process& process, std::string& caught) {
+  std::string died_of;
+  process.set_on_death([&](LocalId, const std::string& cause) { died_of = cause; });
+  process.spawn<FreeActor>([&](FreeActor& self) -> Task<void> {
+    try {
+      auto nothing = self.compute([] { throw std::runtime_error("out of luck"); });
+      co_await std::move(nothing);
+    } catch (const std::runtime_error& error) {
+      caught = error.what();
+    }
+    auto job = self.compute([]() -> int { throw std::runtime_error("no luck"); });
+    co_await std::move(job);
+  });
+  process.loop().run_until([&] { return !died_of.empty(); }, process.loop().now() + 10s);
+  return died_of;
+}
+
+TEST_F(Actors, AThrowInAJobReachesWhoAwaitsIt) {
+  std::string caught;
+  EXPECT_EQ(of_a_throw_in_a_job(*process, caught), "a handler threw: no luck");
+  EXPECT_EQ(caught, "out of luck");
+}
+
+TEST(ActorsOnThreads, AThrowInAJobReachesWhoAwaitsIt) {
+  UvLoop loop;
+  SeededRandom random(1);
+  ThreadExecutor executor(loop, 1, "compute");
+  Process alone({loop, random, executor, nullptr, [](std::string_view) {}}, {});
+  std::string caught;
+  EXPECT_EQ(of_a_throw_in_a_job(alone, caught), "a handler threw: no luck");
+  EXPECT_EQ(caught, "out of luck");
 }
 
 TEST_F(Actors, StopWhenTheirProcessIsAskedTo) {
