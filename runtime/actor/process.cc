@@ -169,7 +169,9 @@ void Process::request_stop() {
   for (Cell& cell : cells_) {
     if (cell.actor && !cell.owner) top.push_back(cell.actor.get());
   }
-  for (ActorBase* actor : top) actor->stop_requested();
+  for (ActorBase* actor : top) {
+    run_code_of(actor->local_, "stop_requested", [actor] { actor->stop_requested(); });
+  }
 }
 
 void Process::bury() {

@@ -149,6 +149,10 @@ class ThrowingActor final : public Actor<Interface<>> {
     poster().post([this] { throw_in("a post"); });
   }
   void down(const DownNotice&) override { throw_in("down"); }
+  void stop_requested() override {
+    throw_in("stop_requested");
+    stop();
+  }
   void throw_in(std::string_view place) const {
     if (place == place_) throw std::runtime_error("no luck");
   }
@@ -174,6 +178,17 @@ TEST_F(Actors, FailOfWhatTheyThrowWhereverThatIs) {
   EXPECT_THAT(causes, testing::SizeIs(5));
   EXPECT_EQ(causes.back(), "down threw: no luck");
   EXPECT_EQ(process->actors(), 0U);
+}
+
+TEST_F(Actors, AThrowOfOneThatIsAskedToStopKeepsNoOtherFromIt) {
+  const auto watched = process->spawn<CounterActor>();
+  std::vector<std::string> causes;
+  process->set_on_death([&](LocalId, const std::string& cause) { causes.push_back(cause); });
+  process->spawn<ThrowingActor>("stop_requested", watched.id);
+  process->spawn<ThrowingActor>("", watched.id);
+  process->request_stop();
+  pass(1ms);
+  EXPECT_THAT(causes, testing::UnorderedElementsAre("", "", "stop_requested threw: no luck"));
 }
 
 /// The cause with which an actor fails whose job throws; `caught`: of one that minds it.
