@@ -153,7 +153,7 @@ class ActorBase {
   /// Sends and forgets. A message that I does not accept does not compile.
   template <class I, class M>
   void tell(ActorRef<I> to, M message);
-  /// Sends and awaits the answer, at most `deadline` from now.
+  /// Sends and awaits the answer, at most `deadline` from now; Duration::max() is for ever.
   template <class I, class M>
   Future<ReplyTo<M>> ask(ActorRef<I> to, M message, Duration deadline);
   [[nodiscard]] Sleep sleep(Duration duration);

@@ -55,6 +55,16 @@ TEST_F(Actors, SleepAsLongAsTheySay) {
   EXPECT_EQ(slept, 3s);
 }
 
+TEST_F(Actors, SleepForeverWhereTheyAreTold) {
+  bool awake = false;
+  free_actor([&](FreeActor& self) -> Task<void> {
+    co_await self.sleep(Duration::max());
+    awake = true;
+  });
+  pass(100s);
+  EXPECT_FALSE(awake);
+}
+
 TEST_F(Actors, ComputeElsewhereAndGoOnWithTheResult) {
   std::string result;
   free_actor([&](FreeActor& self) -> Task<void> {

@@ -25,6 +25,12 @@ TEST_F(ProcessAsks, AnAskEndsAtItsDeadlineAndTheHandlerIsDestroyed) {
   EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
 }
 
+TEST_F(ProcessAsks, AnAskMayWaitForever) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  EXPECT_TRUE(a.wait(a.ask(counter, Slow{10s}, Duration::max())).ok());
+}
+
 TEST_F(ProcessAsks, CancellingAnAskEndsItHereAndThere) {
   Process& a = *start("a").process;
   Process& b = *start("b").process;
