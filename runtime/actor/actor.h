@@ -123,6 +123,8 @@ class Completion {
 
 }  // namespace detail
 
+/// What an actor can do. Not in its constructor, which no process knows yet: all of this throws
+/// std::logic_error there; started() is the place.
 class ActorBase {
  public:
   ActorBase() = default;
@@ -130,7 +132,7 @@ class ActorBase {
   ActorBase& operator=(const ActorBase&) = delete;
   virtual ~ActorBase() = default;
 
-  Process& process() const { return *process_; }
+  Process& process() const { return process_ != nullptr ? *process_ : no_process(); }
   /// The device that it computes on shall fail in the middle of what it computes next, to see what
   /// the run does about it. Errors: invalid_argument, it computes on none; unavailable, not yet.
   virtual Result<void> suffer_device_fault() {
@@ -180,9 +182,10 @@ class ActorBase {
 
  private:
   friend class Process;
+  [[noreturn]] static Process& no_process();
   Task<void> fail_unless(Task<Result<void>> task);
 
-  Process* process_ = nullptr;
+  Process* process_ = nullptr;  ///< null in its constructor
   LocalId local_;
 };
 

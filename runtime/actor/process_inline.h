@@ -172,17 +172,17 @@ void detail::invoke_handler(ActorBase& base, Mail& mail, const Ticket& ticket) {
 
 template <class I, class M>
 void ActorBase::tell(ActorRef<I> to, M message) {
-  process_->send_tell(local_, to, std::move(message));
+  process().send_tell(local_, to, std::move(message));
 }
 
 template <class I, class M>
 Future<ReplyTo<M>> ActorBase::ask(ActorRef<I> to, M message, Duration deadline) {
-  return process_->send_ask(local_, to, std::move(message), deadline);
+  return process().send_ask(local_, to, std::move(message), deadline);
 }
 
 template <class A, class... Args>
 ActorRef<typename A::InterfaceType> ActorBase::spawn(Args&&... args) {
-  return {process_->adopt(std::make_unique<A>(std::forward<Args>(args)...), Process::class_of<A>(),
+  return {process().adopt(std::make_unique<A>(std::forward<Args>(args)...), Process::class_of<A>(),
                           local_)};
 }
 
@@ -198,13 +198,13 @@ Task<std::invoke_result_t<F>> ActorBase::compute(F work) {
     ~Guard() { completion->abandon(); }
   } guard{completion};
   if constexpr (std::is_void_v<R>) {
-    process_->executor().submit(
+    process().executor().submit(
         [work = std::move(work), completion]() mutable { completion->run(work); },
         [completion] { completion->complete(); });
     co_await completed;
   } else {
     auto result = std::make_shared<std::optional<R>>();
-    process_->executor().submit(
+    process().executor().submit(
         [work = std::move(work), completion, result]() mutable {
           completion->run([&] { result->emplace(work()); });
         },

@@ -201,6 +201,36 @@ TEST_F(Actors, AThrowOfOneThatIsAskedToStopKeepsNoOtherFromIt) {
   EXPECT_THAT(causes, testing::UnorderedElementsAre("", "", "stop_requested threw: no luck"));
 }
 
+/// Does in its constructor what is for started().
+class HastyActor final : public Actor<Interface<>> {
+ public:
+  explicit HastyActor(const std::function<void(HastyActor&)>& what) { what(*this); }
+  using ActorBase::log;
+  using ActorBase::now;
+  using ActorBase::run;
+  using ActorBase::watch;
+  Task<void> nothing() { co_return; }
+};
+
+TEST_F(Actors, AreToldThatTheirConstructorIsTooEarly) {
+  const std::vector<std::function<void(HastyActor&)>> all = {
+      [](HastyActor& self) { self.log("here"); },
+      [](HastyActor& self) { (void)self.now(); },
+      [](HastyActor& self) { (void)self.self(); },
+      [](HastyActor& self) { self.run(self.nothing()); },
+      [](HastyActor& self) { self.watch({}); },
+  };
+  for (const auto& what : all) {
+    try {
+      process->spawn<HastyActor>(what);
+      ADD_FAILURE() << "it is as if it had a process";
+    } catch (const std::logic_error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("use started()"));
+    }
+  }
+  EXPECT_EQ(process->actors(), 0U);
+}
+
 /// The cause with which an actor fails whose job throws; `caught`: of one that minds it.
 std::string of_a_throw_in_a_job(Process& process, std::string& caught) {
   std::string died_of;
