@@ -20,6 +20,7 @@ Process& ActorBase::no_process() {
 }
 
 ActorId ActorBase::id() const { return {process().id(), local_}; }
+const PeerIdentity& ActorBase::identity() const { return process().options().link.identity; }
 Time ActorBase::now() const { return process().loop().now(); }
 ActorId ActorBase::sender() const { return process().sender(); }
 Sleep ActorBase::sleep(Duration duration) { return {process().timers(), now() + duration}; }

@@ -45,6 +45,7 @@ namespace sterna {
 
 class Process;
 class ActorBase;
+struct PeerIdentity;
 
 /// Lets a compute thread hand something to an actor's loop: runs only if the actor still lives.
 class Poster {
@@ -148,6 +149,9 @@ class ActorBase {
   virtual void stop_requested() { stop(); }
 
   ActorId id() const;
+  /// Who its process is in the run: an actor's own name and incarnation, which its light actors
+  /// share.
+  const PeerIdentity& identity() const;
   Time now() const;
   /// The sender of the message being handled; valid until the handler's first co_await.
   ActorId sender() const;

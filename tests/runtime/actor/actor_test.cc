@@ -22,6 +22,7 @@ class FreeActor final : public Actor<Interface<>> {
   using ActorBase::compute;
   using ActorBase::fail;
   using ActorBase::id;
+  using ActorBase::identity;
   using ActorBase::log;
   using ActorBase::now;
   using ActorBase::poster;
@@ -43,6 +44,16 @@ class Actors : public SimFixture {
   }
   Process* process;
 };
+
+TEST_F(Actors, KnowWhoTheirProcessIs) {
+  Process& again = *start("b", 2).process;
+  std::string who;
+  again.spawn<FreeActor>([&](FreeActor& self) -> Task<void> {
+    who = self.identity().text();
+    co_return;
+  });
+  EXPECT_EQ(who, "b#2");
+}
 
 TEST_F(Actors, SleepAsLongAsTheySay) {
   Duration slept{};
