@@ -167,6 +167,11 @@ class ActorBase {
   void run(Task<void> task);
   /// The same; an error fails this actor with its message.
   void run(Task<Result<void>> task);
+  /// The same, of a lambda that is a coroutine, `run([this, text]() -> Task<void> { ... })`: what
+  /// it captures lives as long as its task. Called by whoever runs it, `{ ... }()`, it does not.
+  template <class F>
+  requires detail::kIsTask<std::invoke_result_t<F&>>
+  void run(F coroutine) { run(call(std::move(coroutine))); }
   /// Runs `work` on a compute thread; it must own all that it uses. Who awaits it gets what it
   /// throws.
   template <class F>
@@ -188,6 +193,11 @@ class ActorBase {
   friend class Process;
   [[noreturn]] static Process& no_process();
   Task<void> fail_unless(Task<Result<void>> task);
+  template <class F>
+  static std::invoke_result_t<F&> call(F coroutine) {
+    auto task = coroutine();
+    co_return co_await std::move(task);
+  }
 
   Process* process_ = nullptr;  ///< null in its constructor
   LocalId local_;

@@ -66,6 +66,30 @@ TEST_F(Actors, SleepAsLongAsTheySay) {
   EXPECT_EQ(slept, 3s);
 }
 
+TEST_F(Actors, KeepWhatALambdaOfTheirsCaptured) {
+  std::string said;
+  std::string died_of;
+  process->set_on_death([&](LocalId, const std::string& cause) { died_of = cause; });
+  const auto captured = std::make_shared<std::string>("still here");
+  const std::weak_ptr<std::string> lives = captured;
+  free_actor([&said, captured](FreeActor& self) -> Task<void> {
+    self.run([&self, &said, copy = captured]() -> Task<void> {
+      co_await self.sleep(1s);
+      said = *copy + " " + std::to_string(copy.use_count());
+    });
+    self.run([&self]() -> Task<Result<void>> {
+      co_await self.sleep(2s);
+      co_return Error{Errc::io, "no disk"};
+    });
+    co_return;
+  });
+  pass(1500ms);
+  EXPECT_EQ(said, "still here 3");  // here, in the actor's work and in the lambda
+  pass(1s);
+  EXPECT_EQ(died_of, "no disk");
+  EXPECT_EQ(lives.use_count(), 1);
+}
+
 TEST_F(Actors, SleepForeverWhereTheyAreTold) {
   bool awake = false;
   free_actor([&](FreeActor& self) -> Task<void> {
