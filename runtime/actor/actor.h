@@ -9,10 +9,10 @@
 //     std::int64_t total_ = 0;
 //   };
 //
-// Handlers take their message by value (a task keeps it in its frame) and return the reply, void,
-// Result<reply>, or a Task of these. One loop thread runs them all; a handler that awaits lets
-// others interleave. An actor's death destroys whatever it was waiting in. Nothing here is
-// thread-safe but Poster.
+// Handlers take their message by value (a task keeps it in its frame, and must) and return the
+// reply, void, Result<reply>, or a Task of these. One loop thread runs them all; a handler that
+// awaits lets others interleave. An actor's death destroys whatever it was waiting in. Nothing here
+// is thread-safe but Poster.
 //
 // What code of an actor throws, wherever it runs, fails that actor with the cause "PLACE threw:
 // WHAT"; what a constructor throws, whoever spawns it.

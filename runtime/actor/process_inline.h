@@ -125,6 +125,15 @@ struct Unwrapped<Task<T>> {
 template <class A, class M>
 void invoke_handler(ActorBase& base, Mail& mail, const Ticket& ticket);
 
+/// Whether A's handler of M, which returns R, takes a reference to it.
+template <class A, class M, class R>
+inline constexpr bool kTakesReference = requires {
+  static_cast<R (A::*)(const M&)>(&A::on);
+}
+|| requires { static_cast<R (A::*)(const M&) const>(&A::on); }
+|| requires { static_cast<R (A::*)(M &&)>(&A::on); }
+|| requires { static_cast<R (A::*)(M &&) const>(&A::on); };
+
 template <class A, class I>
 struct ClassOf;
 
@@ -159,6 +168,9 @@ void detail::invoke_handler(ActorBase& base, Mail& mail, const Ticket& ticket) {
   }
   Process& process = actor.process();
   if constexpr (kIsTask<R>) {
+    static_assert(!kTakesReference<A, M, R>,
+                  "a handler that is a coroutine takes its message by value: on(M), as a reference "
+                  "to it dangles after the first co_await");
     process.run_handler(process.cell_of(ticket.asked), ticket, actor.on(std::move(message)));
   } else if constexpr (std::is_void_v<R>) {
     actor.on(std::move(message));
