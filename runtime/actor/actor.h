@@ -14,6 +14,11 @@
 // awaits lets others interleave. An actor's death destroys whatever it was waiting in. Nothing here
 // is thread-safe but Poster.
 //
+// An error that a handler returns reaches the asker with its code and words. But how an ask ends of
+// itself (actor_down, deadline, cancelled, overloaded) says that of the one who was asked: a
+// handler that ends so for want of somebody else is answered as remote. Where the answers are about
+// others anyway the interface has `static constexpr bool kSpeaksOfOthers = true;`, and codes stay.
+//
 // What code of an actor throws, wherever it runs, fails that actor with the cause "PLACE threw:
 // WHAT"; what a constructor throws, whoever spawns it.
 //
@@ -79,6 +84,7 @@ struct HandlerEntry {
 /// An actor class as the process sees it.
 struct ActorClass {
   std::uint64_t interface_id;
+  bool speaks_of_others;
   const HandlerEntry* handlers;
   std::size_t count;
   const HandlerEntry* find(std::uint64_t type_id) const {

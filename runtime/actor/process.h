@@ -206,6 +206,8 @@ class Process final : private Loop::Source, private Links::Owner {
   Root run_handler(Cell& cell, detail::Ticket ticket, Task<T> task);
   template <class R>
   void answer(const detail::Ticket& ticket, R value);
+  /// With the error that a handler has returned.
+  void answer_error(const detail::Ticket& ticket, Error error);
   Cell& cell_of(LocalId actor) { return cells_[slot_of(actor)]; }
   void handler_threw(Cell& cell, const detail::Ticket& ticket, const std::exception_ptr& exception);
 

@@ -5,6 +5,14 @@
 
 namespace sterna {
 
+namespace {
+/// Whether an ask ends so without an answer.
+bool is_end_of_ask(Errc code) {
+  return code == Errc::actor_down || code == Errc::deadline || code == Errc::cancelled ||
+         code == Errc::overloaded;
+}
+}  // namespace
+
 void Process::start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, LocalId source,
                         ActorId target, Duration deadline) {
   if (asks_.size() - free_asks_.size() > options_.max_asks) {
@@ -114,6 +122,14 @@ void Process::post_mail(std::unique_ptr<Mail> mail, Kind kind, LocalId source, A
   }
   const Result<void> sent = links_->send(target.process, header, std::move(mail));
   if (!sent) failed_to_send(header, target, sent.error());
+}
+
+void Process::answer_error(const detail::Ticket& ticket, Error error) {
+  // The asker would take the loss of another for that of the actor which answers.
+  if (is_end_of_ask(error.code) && !cell_of(ticket.asked).type->speaks_of_others) {
+    error.code = Errc::remote;
+  }
+  reply(ticket, std::make_unique<FailureMail>(std::move(error)), Kind::FAILURE);
 }
 
 void Process::reply(const detail::Ticket& ticket, std::unique_ptr<Mail> answer, Kind kind) {

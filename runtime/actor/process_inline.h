@@ -95,7 +95,7 @@ void Process::answer(const detail::Ticket& ticket, R value) {
   using Value = R;
   if constexpr (detail::kIsResult<Value>) {
     if (!value.ok()) {
-      reply(ticket, std::make_unique<FailureMail>(std::move(value).error()), Kind::FAILURE);
+      answer_error(ticket, std::move(value).error());
     } else if constexpr (std::is_void_v<typename Value::Value>) {
       reply(ticket, std::make_unique<EmptyMail>(), Kind::REPLY);
     } else {
@@ -134,6 +134,12 @@ inline constexpr bool kTakesReference = requires {
 || requires { static_cast<R (A::*)(M &&)>(&A::on); }
 || requires { static_cast<R (A::*)(M &&) const>(&A::on); };
 
+template <class I>
+inline constexpr bool kSpeaksOfOthers = false;
+template <class I>
+requires requires { requires I::kSpeaksOfOthers; }
+inline constexpr bool kSpeaksOfOthers<I> = true;
+
 template <class A, class I>
 struct ClassOf;
 
@@ -149,7 +155,8 @@ template <class A>
 const detail::ActorClass& Process::class_of() {
   using I = typename A::InterfaceType;
   using Handlers = detail::ClassOf<A, decltype(detail::interface_base(std::declval<I>()))>;
-  static constexpr detail::ActorClass kClass{I::type_id(), Handlers::kHandlers.data(),
+  static constexpr detail::ActorClass kClass{I::type_id(), detail::kSpeaksOfOthers<I>,
+                                             Handlers::kHandlers.data(),
                                              Handlers::kHandlers.size()};
   return kClass;
 }

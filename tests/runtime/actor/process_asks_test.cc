@@ -159,6 +159,38 @@ TEST_F(ProcessAsks, AReceiverThatStopsReadingHoldsItsSendersBytesUnderTheCredit)
   EXPECT_EQ(a.links()->queued_bytes(), 0U);
 }
 
+struct Middle : Interface<Boom> {};
+struct Reporter : Interface<Boom> {
+  static constexpr bool kSpeaksOfOthers = true;
+};
+
+/// Ends as it is told, as if another that it asked had ended so.
+template <class I>
+class BereftActor final : public Actor<I> {
+ public:
+  explicit BereftActor(Error error) : error_(std::move(error)) {}
+  Task<Result<void>> on(Boom) { co_return error_; }
+
+ private:
+  Error error_;
+};
+
+TEST_F(ProcessAsks, AHandlerThatLacksAnotherIsNotTakenForOneThatIsLostItself) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto code_of = [&]<class I>(std::type_identity<I>, Errc code) {
+    const auto actor = b.spawn<BereftActor<I>>(Error{code, "the third"});
+    const Result<void> answer = a.wait(a.ask(actor, Boom{}, 1s));
+    EXPECT_EQ(answer.error().message, "the third");
+    return answer.error().code;
+  };
+  for (const Errc code : {Errc::actor_down, Errc::deadline, Errc::cancelled, Errc::overloaded}) {
+    EXPECT_EQ(code_of(std::type_identity<Middle>{}, code), Errc::remote);
+    EXPECT_EQ(code_of(std::type_identity<Reporter>{}, code), code);
+  }
+  EXPECT_EQ(code_of(std::type_identity<Middle>{}, Errc::not_found), Errc::not_found);
+}
+
 /// A process without links, whose limits a test sets.
 struct Alone {
   Process make(ProcessOptions options) {
