@@ -18,6 +18,7 @@
 // itself (actor_down, deadline, cancelled, overloaded) says that of the one who was asked: a
 // handler that ends so for want of somebody else is answered as remote. Where the answers are about
 // others anyway the interface has `static constexpr bool kSpeaksOfOthers = true;`, and codes stay.
+// What was told has no asker: the error goes into the process's log, one a second.
 //
 // What code of an actor throws, wherever it runs, fails that actor with the cause "PLACE threw:
 // WHAT"; what a constructor throws, whoever spawns it.

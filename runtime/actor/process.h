@@ -252,6 +252,7 @@ class Process final : private Loop::Source, private Links::Owner {
   void enqueue(std::unique_ptr<Mail> mail);
   void dispatch(Mail& mail);
   void dispatch_to_actor(Mail& mail);
+  void log_unheard(const Error& error);
   void cancel_handler(const detail::Ticket& ticket);
   Ask* find_ask(std::uint64_t correlation);
   detail::PendingAsk* end_ask(std::uint64_t correlation);
@@ -292,6 +293,9 @@ class Process final : private Loop::Source, private Links::Owner {
   std::unordered_multimap<ActorId, ProcessId> remote_watchers_;  // watched here -> watching process
 
   std::unordered_map<ProcessId, std::size_t> waiting_handlers_;  // by the process that asked
+
+  Time next_unheard_;         ///< line about a handler that failed
+  std::uint64_t unsaid_ = 0;  ///< handlers that failed since the last one
 
   ActorId sender_;
   AnyRef agent_;

@@ -220,6 +220,20 @@ TEST(ProcessAlone, HoldsOnlySoManyAsksInFlight) {
   EXPECT_TRUE(process.wait(process.ask(counter, Add{1}, 1s)).ok());
 }
 
+TEST(ProcessAlone, LogsWithWhatAHandlerOfWhatWasToldHasFailedAndNotTooOften) {
+  Alone alone;
+  Process process = alone.make({});
+  const auto counter = process.spawn<CounterActor>();
+  for (int i = 0; i < 10; ++i) process.tell(counter, Boom{});
+  const auto bereft = process.spawn<BereftActor<Middle>>(Error{Errc::io, "no disk"});
+  const Time later = alone.loop.now() + 2s;
+  alone.loop.at(later, [&] { process.tell(bereft, Boom{}); });
+  alone.loop.run_until([] { return false; }, later);
+  ASSERT_EQ(alone.log.size(), 2U);
+  EXPECT_EQ(alone.log[0], "what was told failed: refused to boom");
+  EXPECT_EQ(alone.log[1], "what was told failed: no disk (and 9 more before)");
+}
+
 TEST(ProcessAlone, QueuesOnlySoMuchMail) {
   Alone alone;
   ProcessOptions options;
