@@ -193,7 +193,8 @@ class ActorBase {
   /// Both end this actor after the current handler: stop() as it should, fail() with a cause.
   void stop();
   void fail(const std::string& cause);
-  /// One line in this process's log, with the actor's name.
+  /// One line in the log of its process, which has that one's name: a light actor says itself who
+  /// it is.
   void log(std::string_view line) const;
 
  private:

@@ -1,10 +1,12 @@
 // Future<T>: the answer to an ask, awaited in a task. Also Condition and Sleep, the other
 // awaitables.
 //
-// A future ends with exactly one of: the reply, remote, deadline, cancelled, actor_down (with
-// actor, incarnation and cause), overloaded. Destroying or cancelling one before that withdraws the
-// ask, and tells the other side. Awaiting is for the actor's own loop thread; one coroutine awaits
-// it, once. More is misuse, which ends the program (runtime/base/misuse.h).
+// A future ends with exactly one of: the reply; the error of the handler, with its code (remote, of
+// what it threw); deadline, cancelled, actor_down (with actor, incarnation and cause), overloaded;
+// invalid_argument, where the message is more than a link takes. What of these a handler ends with
+// is of somebody else, and comes as remote (actor.h). Destroying or cancelling one before withdraws
+// the ask, and tells the other side. Awaiting is for the actor's own loop thread; one coroutine
+// awaits it, once. More is misuse, which ends the program (runtime/base/misuse.h).
 #pragma once
 
 #include <coroutine>
