@@ -201,6 +201,8 @@ void HostedProcess::start_actor() {
   }
   // It may die before its id is known here: in started().
   process().set_on_death([this, &agent](LocalId dead, const std::string& cause) {
+    if (ended()) return;
+    if (dead == kAgent) return end(kExitFailed, "its agent failed: " + cause);
     if (dead == main_actor_) agent.leave(cause);
   });
   const std::uint64_t interface_id = made->type->interface_id;
