@@ -23,7 +23,7 @@ Task<Result<void>> Evaluator::evaluate_job() {
   const JobConfig& job = args_.job;
   STERNA_CO_TRY(prepare());
   std::uint64_t version = job.first_step;
-  if (process().options().link.identity.incarnation > 1) {
+  if (identity().incarnation > 1) {
     STERNA_CO_ASSIGN(version, take_over());
   }
   while (version < job.steps) {
@@ -55,7 +55,7 @@ Task<Result<void>> Evaluator::prepare() {
                      compute([backend = args_.backend] { return open_devices(backend); }));
     if (!devices.empty()) device_ = devices.front();
   }
-  if (process().options().link.identity.incarnation == 1) {  // else see take_over()
+  if (identity().incarnation == 1) {  // else see take_over()
     for (const std::uint64_t version : args_.job.first_named()) named_.push_back({version, 0});
   }
   STERNA_CO_ASSIGN(

@@ -139,8 +139,7 @@ Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
     const TraceName name = tracer_->name(traced::kBatch);
     answering = tracer_->span(question.step, loop, name, question.rank);
     tracer_->note_sent(question.step, loop, name,
-                       batch_id(question.step, question.rank, question.first_row,
-                                process().options().link.identity.name),
+                       batch_id(question.step, question.rank, question.first_row, identity().name),
                        question.rank);
     if (question.step + 1 >= args_.job.end_of_steps()) tracer_->flush();
   }
@@ -149,7 +148,7 @@ Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
 
 void InputReader::report() {
   if (!observed_) return;
-  const std::string& name = process().options().link.identity.name;
+  const std::string& name = identity().name;
   const std::uint64_t left_out = examples_->how.bad->count();
   auto progress = meter_.report(name, args_.job.data.threads, left_out, now());
   if (progress) observer_->tell(std::move(*progress));

@@ -46,7 +46,7 @@ void ParameterServer::lend_shard() {
 }
 
 void ParameterServer::started() {
-  const bool again = process().options().link.identity.incarnation > 1;
+  const bool again = identity().incarnation > 1;
   refills_ = again && !args_.partner.empty();
   recovers_ = again && args_.partner.empty();
   start_trace(process(), args_.job.trace);
@@ -74,7 +74,7 @@ void ParameterServer::report_waiting() {
   const bool waits = shard_->waits_for_evaluator();
   if (!observed_ || waits == said_to_wait_) return;
   said_to_wait_ = waits;
-  observer_->tell(ServerWaits{process().options().link.identity.name, waits});
+  observer_->tell(ServerWaits{identity().name, waits});
 }
 
 Task<Result<void>> ParameterServer::prepare() {
@@ -173,7 +173,7 @@ void ParameterServer::write_kept() {
 }
 
 Task<void> ParameterServer::write_part(StatePart part) {
-  const std::string& name = process().options().link.identity.name;
+  const std::string& name = identity().name;
   auto writing = compute([part = std::move(part), folder = args_.job.checkpoint.folder,
                           own = process().directory(),
                           name] { return actors::write_part(part, folder, own, name); });

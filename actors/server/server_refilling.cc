@@ -153,7 +153,7 @@ Task<void> ParameterServer::no_longer_early(const Push& push) {
 void ParameterServer::report_whole() {
   if (!(refills_ || recovers_) || said_whole_ || !observed_ || !filled_ || !shard_->whole()) return;
   said_whole_ = true;
-  const PeerIdentity& self = process().options().link.identity;
+  const PeerIdentity& self = identity();
   observer_->tell(ActorWhole{self.name, self.incarnation});
 }
 

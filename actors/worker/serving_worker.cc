@@ -31,7 +31,7 @@ ServingWorker::ServingWorker(const WorkerArgs& args, const Finder& finder, std::
 
 void ServingWorker::started() {
   ParameterServer::started();
-  const std::string& own = process().options().link.identity.name;
+  const std::string& own = identity().name;
   worker_.servers = {own};
   const Finder finder = [outer = finder_, own, here = AnyRef(self())](
                             Process& process, std::string name,

@@ -311,7 +311,6 @@ class Worker final : public Actor<WorkerInterface> {
   void log_allocations();
   /// Says that this worker is done, if it is: nothing it has sent waits for its answer.
   void finish();
-  const PeerIdentity& identity() const { return process().options().link.identity; }
   Traffic traffic() const;
   std::vector<TensorTotals> totals() const;
 

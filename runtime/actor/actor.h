@@ -9,10 +9,19 @@
 //     std::int64_t total_ = 0;
 //   };
 //
-// Handlers take their message by value (a task keeps it in its frame) and return the reply, void,
-// Result<reply>, or a Task of these. One loop thread runs them all; a handler that awaits lets
-// others interleave. An actor's death destroys whatever it was waiting in. Nothing here is
-// thread-safe but Poster.
+// Handlers take their message by value (a task keeps it in its frame, and must) and return the
+// reply, void, Result<reply>, or a Task of these. One loop thread runs them all; a handler that
+// awaits lets others interleave. An actor's death destroys whatever it was waiting in. Nothing here
+// is thread-safe but Poster.
+//
+// An error that a handler returns reaches the asker with its code and words. But how an ask ends of
+// itself (actor_down, deadline, cancelled, overloaded) says that of the one who was asked: a
+// handler that ends so for want of somebody else is answered as remote. Where the answers are about
+// others anyway the interface has `static constexpr bool kSpeaksOfOthers = true;`, and codes stay.
+// What was told has no asker: the error goes into the process's log, one a second.
+//
+// What code of an actor throws, wherever it runs, fails that actor with the cause "PLACE threw:
+// WHAT"; what a constructor throws, whoever spawns it.
 //
 // Name the future of an ask whose message owns something before awaiting it,
 //
@@ -23,6 +32,7 @@
 #pragma once
 
 #include <array>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -41,6 +51,7 @@ namespace sterna {
 
 class Process;
 class ActorBase;
+struct PeerIdentity;
 
 /// Lets a compute thread hand something to an actor's loop: runs only if the actor still lives.
 class Poster {
@@ -74,6 +85,7 @@ struct HandlerEntry {
 /// An actor class as the process sees it.
 struct ActorClass {
   std::uint64_t interface_id;
+  bool speaks_of_others;
   const HandlerEntry* handlers;
   std::size_t count;
   const HandlerEntry* find(std::uint64_t type_id) const {
@@ -92,7 +104,19 @@ class Completion {
   Completion& operator=(const Completion&) = delete;
   bool await_ready() const noexcept { return done_; }
   void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
-  void await_resume() const noexcept {}
+  /// Throws what the job threw.
+  void await_resume() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+  /// On the compute thread, before complete().
+  template <class F>
+  void run(F&& job) {
+    try {
+      std::forward<F>(job)();
+    } catch (...) {
+      exception_ = std::current_exception();
+    }
+  }
   void abandon() { waiter_ = nullptr; }
   void complete() {
     done_ = true;
@@ -101,11 +125,14 @@ class Completion {
 
  private:
   bool done_ = false;
+  std::exception_ptr exception_;
   std::coroutine_handle<> waiter_;
 };
 
 }  // namespace detail
 
+/// What an actor can do. Not in its constructor, which no process knows yet: all of this throws
+/// std::logic_error there; started() is the place.
 class ActorBase {
  public:
   ActorBase() = default;
@@ -113,7 +140,7 @@ class ActorBase {
   ActorBase& operator=(const ActorBase&) = delete;
   virtual ~ActorBase() = default;
 
-  Process& process() const { return *process_; }
+  Process& process() const { return process_ != nullptr ? *process_ : no_process(); }
   /// The device that it computes on shall fail in the middle of what it computes next, to see what
   /// the run does about it. Errors: invalid_argument, it computes on none; unavailable, not yet.
   virtual Result<void> suffer_device_fault() {
@@ -129,6 +156,9 @@ class ActorBase {
   virtual void stop_requested() { stop(); }
 
   ActorId id() const;
+  /// Who its process is in the run: an actor's own name and incarnation, which its light actors
+  /// share.
+  const PeerIdentity& identity() const;
   Time now() const;
   /// The sender of the message being handled; valid until the handler's first co_await.
   ActorId sender() const;
@@ -136,7 +166,7 @@ class ActorBase {
   /// Sends and forgets. A message that I does not accept does not compile.
   template <class I, class M>
   void tell(ActorRef<I> to, M message);
-  /// Sends and awaits the answer, at most `deadline` from now.
+  /// Sends and awaits the answer, at most `deadline` from now; Duration::max() is for ever.
   template <class I, class M>
   Future<ReplyTo<M>> ask(ActorRef<I> to, M message, Duration deadline);
   [[nodiscard]] Sleep sleep(Duration duration);
@@ -144,26 +174,40 @@ class ActorBase {
   void run(Task<void> task);
   /// The same; an error fails this actor with its message.
   void run(Task<Result<void>> task);
-  /// Runs `work` on a compute thread; it must own all that it uses.
+  /// The same, of a lambda that is a coroutine, `run([this, text]() -> Task<void> { ... })`: what
+  /// it captures lives as long as its task. Called by whoever runs it, `{ ... }()`, it does not.
+  template <class F>
+  requires detail::kIsTask<std::invoke_result_t<F&>>
+  void run(F coroutine) { run(call(std::move(coroutine))); }
+  /// Runs `work` on a compute thread; it must own all that it uses. Who awaits it gets what it
+  /// throws.
   template <class F>
   Task<std::invoke_result_t<F>> compute(F work);
   Poster poster() const;
   /// A light actor in this process that dies with this one.
   template <class A, class... Args>
   ActorRef<typename A::InterfaceType> spawn(Args&&... args);
-  /// down() will be called once when `actor` or its process dies, at once if it is dead.
+  /// down() will be called once when `actor` or its process dies, however often it is watched; at
+  /// once if it is dead.
   void watch(ActorId actor);
   /// Both end this actor after the current handler: stop() as it should, fail() with a cause.
   void stop();
   void fail(const std::string& cause);
-  /// One line in this process's log, with the actor's name.
+  /// One line in the log of its process, which has that one's name: a light actor says itself who
+  /// it is.
   void log(std::string_view line) const;
 
  private:
   friend class Process;
+  [[noreturn]] static Process& no_process();
   Task<void> fail_unless(Task<Result<void>> task);
+  template <class F>
+  static std::invoke_result_t<F&> call(F coroutine) {
+    auto task = coroutine();
+    co_return co_await std::move(task);
+  }
 
-  Process* process_ = nullptr;
+  Process* process_ = nullptr;  ///< null in its constructor
   LocalId local_;
 };
 

@@ -33,6 +33,11 @@ void PendingAsk::withdraw() {
   process_->withdraw_ask(std::exchange(correlation_, 0));
 }
 
+void PendingAsk::wait(std::coroutine_handle<> waiter) {
+  if (waiter_) misuse("two coroutines await one Future: the first would never go on");
+  waiter_ = waiter;
+}
+
 void PendingAsk::timer_fired() {
   timer_ = process_->postpone_ask(correlation_, *this);
   if (timer_ != 0) return;

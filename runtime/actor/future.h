@@ -1,9 +1,12 @@
 // Future<T>: the answer to an ask, awaited in a task. Also Condition and Sleep, the other
 // awaitables.
 //
-// A future ends with exactly one of: the reply, remote, deadline, cancelled, actor_down (with
-// actor, incarnation and cause), overloaded. Destroying or cancelling one before that withdraws the
-// ask, and tells the other side. Awaiting is for the actor's own loop thread.
+// A future ends with exactly one of: the reply; the error of the handler, with its code (remote, of
+// what it threw); deadline, cancelled, actor_down (with actor, incarnation and cause), overloaded;
+// invalid_argument, where the message is more than a link takes. What of these a handler ends with
+// is of somebody else, and comes as remote (actor.h). Destroying or cancelling one before withdraws
+// the ask, and tells the other side. Awaiting is for the actor's own loop thread; one coroutine
+// awaits it, once. More is misuse, which ends the program (runtime/base/misuse.h).
 #pragma once
 
 #include <coroutine>
@@ -11,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/base/misuse.h"
 #include "runtime/base/result.h"
 #include "runtime/loop/timers.h"
 #include "runtime/message/message.h"
@@ -37,6 +41,7 @@ class PendingAsk : private Timers::Target {
   ~PendingAsk() { withdraw(); }
   /// Forgets the ask and tells the other side; harmless once answered.
   void withdraw();
+  void wait(std::coroutine_handle<> waiter);
   void resume() {
     if (waiter_) std::exchange(waiter_, nullptr).resume();
   }
@@ -63,8 +68,12 @@ class [[nodiscard]] Future final : public detail::PendingAsk {
   Future& operator=(Future&&) noexcept = default;
 
   bool ready() const { return result_.has_value(); }
-  /// The result, once ready; a future gives it once.
-  Result<T> take() { return std::move(*result_); }
+  /// The result, once ready; a future gives it once. Anything else is misuse.
+  Result<T> take() {
+    if (!ready()) misuse("the result of a Future is taken before it is ready");
+    if (std::exchange(taken_, true)) misuse("the result of a Future is taken, or awaited, twice");
+    return std::move(*result_);
+  }
   /// Ends the ask as cancelled, here and at the actor asked.
   void cancel() {
     if (ready()) return;
@@ -73,7 +82,7 @@ class [[nodiscard]] Future final : public detail::PendingAsk {
   }
 
   bool await_ready() const noexcept { return ready(); }
-  void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
+  void await_suspend(std::coroutine_handle<> waiter) { wait(waiter); }
   Result<T> await_resume() { return take(); }
 
   void answer(Mail& mail) override {
@@ -98,6 +107,7 @@ class [[nodiscard]] Future final : public detail::PendingAsk {
 
  private:
   std::optional<Result<T>> result_;
+  bool taken_ = false;
 };
 
 /// Lets tasks of one loop wait until something is true: co_await condition.wait() in a while loop.

@@ -15,6 +15,17 @@ constexpr Duration kPause = std::chrono::milliseconds(500);
 constexpr std::size_t kEpitaphs = 1024;
 }  // namespace
 
+std::string threw(std::string_view place, const std::exception_ptr& exception) {
+  std::string what = "unknown exception";
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the text above stands
+  }
+  return std::string(place) + " threw: " + what;
+}
+
 RootPromise::RootPromise(Process::Cell& cell, const detail::Ticket& asked_by, std::size_t* waiting)
     : ticket(asked_by), next(cell.roots), cell_(cell), waiting_(waiting) {
   if (waiting_ != nullptr) ++*waiting_;
@@ -131,7 +142,7 @@ ActorId Process::adopt(std::unique_ptr<ActorBase> actor, const detail::ActorClas
     if (!children) children = std::make_unique<std::vector<LocalId>>();
     children->push_back(local);
   }
-  cell.actor->started();
+  run_code_of(local, "started", [&cell] { cell.actor->started(); });
   return {id(), local};
 }
 
@@ -158,7 +169,9 @@ void Process::request_stop() {
   for (Cell& cell : cells_) {
     if (cell.actor && !cell.owner) top.push_back(cell.actor.get());
   }
-  for (ActorBase* actor : top) actor->stop_requested();
+  for (ActorBase* actor : top) {
+    run_code_of(actor->local_, "stop_requested", [actor] { actor->stop_requested(); });
+  }
 }
 
 void Process::bury() {
@@ -290,17 +303,10 @@ void Process::dispatch_to_actor(Mail& mail) {
 }
 
 void Process::handler_threw(Cell& cell, const detail::Ticket& ticket,
-                            std::exception_ptr exception) {
-  std::string what = "unknown exception";
-  try {
-    std::rethrow_exception(std::move(exception));
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): the text above stands
-  }
-  reply(ticket, std::make_unique<FailureMail>(Error{Errc::remote, "its handler threw: " + what}),
-        Kind::FAILURE);
-  kill(cell.actor->local_, "a handler threw: " + what);
+                            const std::exception_ptr& exception) {
+  const std::string cause = threw("handler", exception);
+  reply(ticket, std::make_unique<FailureMail>(Error{Errc::remote, "its " + cause}), Kind::FAILURE);
+  kill(cell.actor->local_, "a " + cause);
 }
 
 void Process::cancel_handler(const detail::Ticket& ticket) {

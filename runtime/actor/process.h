@@ -5,11 +5,14 @@
 #pragma once
 
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/actor/actor.h"
@@ -44,6 +47,9 @@ struct ProcessOptions {
   /// Handlers that one other process may keep waiting here; further asks of its end as overloaded.
   std::size_t max_waiting_handlers = 1U << 14;
 };
+
+/// "PLACE threw: WHAT", the cause with which an actor fails of an exception.
+std::string threw(std::string_view place, const std::exception_ptr& exception);
 
 class Process final : private Loop::Source, private Links::Owner {
  public:
@@ -177,6 +183,15 @@ class Process final : private Loop::Source, private Links::Owner {
   void withdraw_ask(std::uint64_t correlation);
   Timers::Id postpone_ask(std::uint64_t correlation, Timers::Target& target);
   void run_task(LocalId actor, Task<void> task);
+  /// Runs code of the actor's class. Where that throws the actor fails, as by threw().
+  template <class F>
+  void run_code_of(LocalId actor, std::string_view place, F&& code) {
+    try {
+      std::forward<F>(code)();
+    } catch (...) {
+      kill(actor, threw(place, std::current_exception()));
+    }
+  }
   void watch(LocalId watcher, ActorId actor);
   ActorId sender() const { return sender_; }
   bool alive(LocalId actor) const;
@@ -191,8 +206,10 @@ class Process final : private Loop::Source, private Links::Owner {
   Root run_handler(Cell& cell, detail::Ticket ticket, Task<T> task);
   template <class R>
   void answer(const detail::Ticket& ticket, R value);
+  /// With the error that a handler has returned.
+  void answer_error(const detail::Ticket& ticket, Error error);
   Cell& cell_of(LocalId actor) { return cells_[slot_of(actor)]; }
-  void handler_threw(Cell& cell, const detail::Ticket& ticket, std::exception_ptr exception);
+  void handler_threw(Cell& cell, const detail::Ticket& ticket, const std::exception_ptr& exception);
 
   /// What this process says of itself in its heartbeats.
   LinkStatistics statistics() override;
@@ -235,6 +252,7 @@ class Process final : private Loop::Source, private Links::Owner {
   void enqueue(std::unique_ptr<Mail> mail);
   void dispatch(Mail& mail);
   void dispatch_to_actor(Mail& mail);
+  void log_unheard(const Error& error);
   void cancel_handler(const detail::Ticket& ticket);
   Ask* find_ask(std::uint64_t correlation);
   detail::PendingAsk* end_ask(std::uint64_t correlation);
@@ -275,6 +293,9 @@ class Process final : private Loop::Source, private Links::Owner {
   std::unordered_multimap<ActorId, ProcessId> remote_watchers_;  // watched here -> watching process
 
   std::unordered_map<ProcessId, std::size_t> waiting_handlers_;  // by the process that asked
+
+  Time next_unheard_;         ///< line about a handler that failed
+  std::uint64_t unsaid_ = 0;  ///< handlers that failed since the last one
 
   ActorId sender_;
   AnyRef agent_;

@@ -2,8 +2,21 @@
 #include "runtime/actor/process.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace sterna {
+
+namespace {
+/// Between two lines that say with what handlers of what was told have failed.
+constexpr Duration kBetweenUnheard = std::chrono::seconds(1);
+
+/// Whether an ask ends so without an answer.
+bool is_end_of_ask(Errc code) {
+  return code == Errc::actor_down || code == Errc::deadline || code == Errc::cancelled ||
+         code == Errc::overloaded;
+}
+}  // namespace
 
 void Process::start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, LocalId source,
                         ActorId target, Duration deadline) {
@@ -114,6 +127,28 @@ void Process::post_mail(std::unique_ptr<Mail> mail, Kind kind, LocalId source, A
   }
   const Result<void> sent = links_->send(target.process, header, std::move(mail));
   if (!sent) failed_to_send(header, target, sent.error());
+}
+
+void Process::answer_error(const detail::Ticket& ticket, Error error) {
+  if (ticket.correlation == 0) return log_unheard(error);
+  // The asker would take the loss of another for that of the actor which answers.
+  if (is_end_of_ask(error.code) && !cell_of(ticket.asked).type->speaks_of_others) {
+    error.code = Errc::remote;
+  }
+  reply(ticket, std::make_unique<FailureMail>(std::move(error)), Kind::FAILURE);
+}
+
+/// Of what was told: whoever told it waits for no answer.
+void Process::log_unheard(const Error& error) {
+  const Time now = loop().now();
+  if (now < next_unheard_) {
+    ++unsaid_;
+    return;
+  }
+  next_unheard_ = now + kBetweenUnheard;
+  const std::uint64_t more = std::exchange(unsaid_, 0);
+  log("what was told failed: " + error.message +
+      (more == 0 ? "" : " (and " + std::to_string(more) + " more before)"));
 }
 
 void Process::reply(const detail::Ticket& ticket, std::unique_ptr<Mail> answer, Kind kind) {

@@ -95,7 +95,7 @@ void Process::answer(const detail::Ticket& ticket, R value) {
   using Value = R;
   if constexpr (detail::kIsResult<Value>) {
     if (!value.ok()) {
-      reply(ticket, std::make_unique<FailureMail>(std::move(value).error()), Kind::FAILURE);
+      answer_error(ticket, std::move(value).error());
     } else if constexpr (std::is_void_v<typename Value::Value>) {
       reply(ticket, std::make_unique<EmptyMail>(), Kind::REPLY);
     } else {
@@ -125,6 +125,21 @@ struct Unwrapped<Task<T>> {
 template <class A, class M>
 void invoke_handler(ActorBase& base, Mail& mail, const Ticket& ticket);
 
+/// Whether A's handler of M, which returns R, takes a reference to it.
+template <class A, class M, class R>
+inline constexpr bool kTakesReference = requires {
+  static_cast<R (A::*)(const M&)>(&A::on);
+}
+|| requires { static_cast<R (A::*)(const M&) const>(&A::on); }
+|| requires { static_cast<R (A::*)(M &&)>(&A::on); }
+|| requires { static_cast<R (A::*)(M &&) const>(&A::on); };
+
+template <class I>
+inline constexpr bool kSpeaksOfOthers = false;
+template <class I>
+requires requires { requires I::kSpeaksOfOthers; }
+inline constexpr bool kSpeaksOfOthers<I> = true;
+
 template <class A, class I>
 struct ClassOf;
 
@@ -140,7 +155,8 @@ template <class A>
 const detail::ActorClass& Process::class_of() {
   using I = typename A::InterfaceType;
   using Handlers = detail::ClassOf<A, decltype(detail::interface_base(std::declval<I>()))>;
-  static constexpr detail::ActorClass kClass{I::type_id(), Handlers::kHandlers.data(),
+  static constexpr detail::ActorClass kClass{I::type_id(), detail::kSpeaksOfOthers<I>,
+                                             Handlers::kHandlers.data(),
                                              Handlers::kHandlers.size()};
   return kClass;
 }
@@ -159,6 +175,9 @@ void detail::invoke_handler(ActorBase& base, Mail& mail, const Ticket& ticket) {
   }
   Process& process = actor.process();
   if constexpr (kIsTask<R>) {
+    static_assert(!kTakesReference<A, M, R>,
+                  "a handler that is a coroutine takes its message by value: on(M), as a reference "
+                  "to it dangles after the first co_await");
     process.run_handler(process.cell_of(ticket.asked), ticket, actor.on(std::move(message)));
   } else if constexpr (std::is_void_v<R>) {
     actor.on(std::move(message));
@@ -172,17 +191,17 @@ void detail::invoke_handler(ActorBase& base, Mail& mail, const Ticket& ticket) {
 
 template <class I, class M>
 void ActorBase::tell(ActorRef<I> to, M message) {
-  process_->send_tell(local_, to, std::move(message));
+  process().send_tell(local_, to, std::move(message));
 }
 
 template <class I, class M>
 Future<ReplyTo<M>> ActorBase::ask(ActorRef<I> to, M message, Duration deadline) {
-  return process_->send_ask(local_, to, std::move(message), deadline);
+  return process().send_ask(local_, to, std::move(message), deadline);
 }
 
 template <class A, class... Args>
 ActorRef<typename A::InterfaceType> ActorBase::spawn(Args&&... args) {
-  return {process_->adopt(std::make_unique<A>(std::forward<Args>(args)...), Process::class_of<A>(),
+  return {process().adopt(std::make_unique<A>(std::forward<Args>(args)...), Process::class_of<A>(),
                           local_)};
 }
 
@@ -198,12 +217,16 @@ Task<std::invoke_result_t<F>> ActorBase::compute(F work) {
     ~Guard() { completion->abandon(); }
   } guard{completion};
   if constexpr (std::is_void_v<R>) {
-    process_->executor().submit(std::move(work), [completion] { completion->complete(); });
+    process().executor().submit(
+        [work = std::move(work), completion]() mutable { completion->run(work); },
+        [completion] { completion->complete(); });
     co_await completed;
   } else {
     auto result = std::make_shared<std::optional<R>>();
-    process_->executor().submit(
-        [work = std::move(work), result]() mutable { result->emplace(work()); },
+    process().executor().submit(
+        [work = std::move(work), completion, result]() mutable {
+          completion->run([&] { result->emplace(work()); });
+        },
         [completion] { completion->complete(); });
     co_await completed;
     co_return std::move(**result);

@@ -18,9 +18,13 @@ void Process::watch(LocalId watcher, ActorId actor) {
   if (actor.process == id() && !alive(actor.local)) {
     if (ActorBase* base = find(watcher)) {
       const PeerIdentity& self = options_.link.identity;
-      base->down({actor, self.name, self.incarnation, cause_of(actor.local)});
+      const DownNotice notice{actor, self.name, self.incarnation, cause_of(actor.local)};
+      run_code_of(watcher, "down", [&] { base->down(notice); });
     }
     return;
+  }
+  for (auto [at, end] = local_watches_.equal_range(actor); at != end; ++at) {
+    if (at->second == watcher) return;
   }
   local_watches_.emplace(actor, watcher);
   if (actor.process != id() && links_) links_->send_watch(actor.process, actor.local);
@@ -32,7 +36,9 @@ void Process::notify_watchers(ActorId actor, const DownNotice& notice) {
     watchers.push_back(at->second);
   local_watches_.erase(actor);
   for (const LocalId watcher : watchers) {
-    if (ActorBase* base = find(watcher)) base->down(notice);
+    if (ActorBase* base = find(watcher)) {
+      run_code_of(watcher, "down", [&] { base->down(notice); });
+    }
   }
   std::vector<ProcessId> remote;
   for (auto [at, end] = remote_watchers_.equal_range(actor); at != end; ++at)

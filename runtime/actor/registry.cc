@@ -20,9 +20,13 @@ Result<const Registry::Type*> Registry::find(const std::string& type) const {
 
 Result<Registry::Made> Registry::make(const std::string& type, ByteView packed_args) const {
   STERNA_ASSIGN(const Type* found, find(type));
-  Result<Made> made = found->make(packed_args);
-  if (!made) return std::move(made).error().in(arguments_of(type));
-  return made;
+  try {
+    Result<Made> made = found->make(packed_args);
+    if (!made) return std::move(made).error().in(arguments_of(type));
+    return made;
+  } catch (...) {
+    return Error{Errc::internal, threw("its constructor", std::current_exception())};
+  }
 }
 
 Result<Bytes> Registry::args_from_json(const std::string& type, std::string_view json) const {

@@ -41,7 +41,7 @@ class Registry {
              }};
   }
 
-  /// Fails if the type is unknown or the arguments are not its.
+  /// Fails if the type is unknown, the arguments are not its, or its constructor throws.
   Result<Made> make(const std::string& type, ByteView packed_args) const;
   /// The arguments of an actor of that type, packed, from an object of keys and values
   /// (json_args.h). Fails (invalid_argument) as make() would, or if a key or value is not its.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 namespace sterna {
 
@@ -17,7 +18,11 @@ constexpr double in_seconds(Duration duration) {
 struct Time {
   std::int64_t ns = 0;
   friend constexpr auto operator<=>(const Time&, const Time&) = default;
-  friend constexpr Time operator+(Time t, Duration d) { return {t.ns + d.count()}; }
+  /// At most the last one there is, which stands for never (kNever): of Duration::max(), say.
+  friend constexpr Time operator+(Time t, Duration d) {
+    constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+    return {d.count() > 0 && t.ns > kLast - d.count() ? kLast : t.ns + d.count()};
+  }
   friend constexpr Duration operator-(Time a, Time b) { return Duration(a.ns - b.ns); }
 };
 

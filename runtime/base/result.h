@@ -13,9 +13,9 @@
 
 namespace sterna {
 
-/// The kind of failure. The first five are the ways an ask can end without a result.
+/// The kind of failure. The first five are how asks end of themselves; handlers answer with any.
 enum class Errc {
-  remote,            ///< the other actor's handler answered with an error
+  remote,            ///< the other actor's handler threw, or failed for want of somebody else
   deadline,          ///< no answer in time
   cancelled,         ///< the asker, or the actor asked, gave up
   actor_down,        ///< the actor asked is dead or cannot be reached; the message names the cause

@@ -617,23 +617,29 @@ struct NameNote {
 
 // ---- who accepts what ----
 
+/// Of those who answer for the run: how they end speaks of whom they were asked about.
+template <Message... Messages>
+struct AgentInterface : Interface<Messages...> {
+  static constexpr bool kSpeaksOfOthers = true;
+};
 /// What any process may ask of the one above it.
-struct Agent : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace> {};
-struct Coordinator : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, ProcessDown,
-                               StatusReport, Renew, AddNode, StartActor, AllowRestarts, AllowMove,
-                               Shutdown, Publish, AdmitExtra, Inspect, Stop, Report, Look, EndRun,
-                               ReadFile, Drain, Move, AddHost, AllowFaults, InjectFault, EndsSoon> {
-};
+struct Agent : AgentInterface<Find, Connect, LinkReport, LinkTrouble, LinkPace> {};
+struct Coordinator
+    : AgentInterface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, ProcessDown,
+                     StatusReport, Renew, AddNode, StartActor, AllowRestarts, AllowMove, Shutdown,
+                     Publish, AdmitExtra, Inspect, Stop, Report, Look, EndRun, ReadFile, Drain,
+                     Move, AddHost, AllowFaults, InjectFault, EndsSoon> {};
 struct Node
-    : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, Leaving, ProcessDown,
-                ProcessRestarts, StartProcess, Admit, Dial, EndProcess, StopAll, Inspect, Stop,
-                ReadFile, Strike, Resume, SeekProcess, ReadKept, WriteKept, ForgetKept> {};
-struct Control : Interface<Admit, Dial, ProcessDown, ProcessRestarts, Stop, Inspect, Strike> {};
-struct LauncherControl : Interface<Admit, Dial, ProcessDown, ProcessRestarts, StatusReport, Inspect,
-                                   RunEnds, LinkTrouble, LinkPace, FaultInjected, Note, StartNode> {
+    : AgentInterface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, Leaving, ProcessDown,
+                     ProcessRestarts, StartProcess, Admit, Dial, EndProcess, StopAll, Inspect, Stop,
+                     ReadFile, Strike, Resume, SeekProcess, ReadKept, WriteKept, ForgetKept> {};
+struct Control : AgentInterface<Admit, Dial, ProcessDown, ProcessRestarts, Stop, Inspect, Strike> {
 };
+struct LauncherControl
+    : AgentInterface<Admit, Dial, ProcessDown, ProcessRestarts, StatusReport, Inspect, RunEnds,
+                     LinkTrouble, LinkPace, FaultInjected, Note, StartNode> {};
 /// Of one who only looks.
-struct OperatorControl : Interface<Inspect> {};
+struct OperatorControl : AgentInterface<Inspect> {};
 
 /// The agent of a process, as one that accepts I.
 template <class I>

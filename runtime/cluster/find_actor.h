@@ -1,6 +1,7 @@
 // Named actors: from a name to a typed address, wherever in the run the actor lives.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@ namespace sterna {
 inline Task<Result<AnyRef>> find_any(Process& process, std::string name, Duration patience) {
   const Result<ActorRef<Agent>> agent = process.agent().as<Agent>();
   if (!agent) co_return Error{Errc::unavailable, "this process is no part of a run"};
+  patience = std::min(patience, Duration::max() - kControlDeadline);  // for ever is as good
   Task<Result<Found>> asking =
       ask_above(process, LocalId{}, *agent, Find{name, patience}, patience + kControlDeadline);
   Result<Found> found = co_await std::move(asking);

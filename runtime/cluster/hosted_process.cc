@@ -93,7 +93,10 @@ Result<void> HostedProcess::suffer(const Strike& strike) {
     case FaultKind::DEVICE_FAULT: {
       ActorBase* const actor = process().find(main_actor_);
       if (actor == nullptr) return Error{Errc::unavailable, "its actor is not there"};
-      STERNA_TRY(actor->suffer_device_fault());
+      Result<void> suffers = Error{Errc::internal, "its actor failed of that"};
+      process().run_code_of(main_actor_, "suffer_device_fault",
+                            [&] { suffers = actor->suffer_device_fault(); });
+      STERNA_TRY(std::move(suffers));
       machine_.log("its device is about to fail, as was asked for");
       break;
     }
@@ -198,6 +201,8 @@ void HostedProcess::start_actor() {
   }
   // It may die before its id is known here: in started().
   process().set_on_death([this, &agent](LocalId dead, const std::string& cause) {
+    if (ended()) return;
+    if (dead == kAgent) return end(kExitFailed, "its agent failed: " + cause);
     if (dead == main_actor_) agent.leave(cause);
   });
   const std::uint64_t interface_id = made->type->interface_id;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/loop/thread_executor.h"
+#include "runtime/loop/uv_loop.h"
 #include "tests/runtime/actor/counter_actor.h"
 #include "tests/runtime/sim/sim_fixture.h"
 
@@ -20,6 +22,7 @@ class FreeActor final : public Actor<Interface<>> {
   using ActorBase::compute;
   using ActorBase::fail;
   using ActorBase::id;
+  using ActorBase::identity;
   using ActorBase::log;
   using ActorBase::now;
   using ActorBase::poster;
@@ -42,6 +45,16 @@ class Actors : public SimFixture {
   Process* process;
 };
 
+TEST_F(Actors, KnowWhoTheirProcessIs) {
+  Process& again = *start("b", 2).process;
+  std::string who;
+  again.spawn<FreeActor>([&](FreeActor& self) -> Task<void> {
+    who = self.identity().text();
+    co_return;
+  });
+  EXPECT_EQ(who, "b#2");
+}
+
 TEST_F(Actors, SleepAsLongAsTheySay) {
   Duration slept{};
   free_actor([&](FreeActor& self) -> Task<void> {
@@ -51,6 +64,40 @@ TEST_F(Actors, SleepAsLongAsTheySay) {
   });
   pass(10s);
   EXPECT_EQ(slept, 3s);
+}
+
+TEST_F(Actors, KeepWhatALambdaOfTheirsCaptured) {
+  std::string said;
+  std::string died_of;
+  process->set_on_death([&](LocalId, const std::string& cause) { died_of = cause; });
+  const auto captured = std::make_shared<std::string>("still here");
+  const std::weak_ptr<std::string> lives = captured;
+  free_actor([&said, captured](FreeActor& self) -> Task<void> {
+    self.run([&self, &said, copy = captured]() -> Task<void> {
+      co_await self.sleep(1s);
+      said = *copy + " " + std::to_string(copy.use_count());
+    });
+    self.run([&self]() -> Task<Result<void>> {
+      co_await self.sleep(2s);
+      co_return Error{Errc::io, "no disk"};
+    });
+    co_return;
+  });
+  pass(1500ms);
+  EXPECT_EQ(said, "still here 3");  // here, in the actor's work and in the lambda
+  pass(1s);
+  EXPECT_EQ(died_of, "no disk");
+  EXPECT_EQ(lives.use_count(), 1);
+}
+
+TEST_F(Actors, SleepForeverWhereTheyAreTold) {
+  bool awake = false;
+  free_actor([&](FreeActor& self) -> Task<void> {
+    co_await self.sleep(Duration::max());
+    awake = true;
+  });
+  pass(100s);
+  EXPECT_FALSE(awake);
 }
 
 TEST_F(Actors, ComputeElsewhereAndGoOnWithTheResult) {
@@ -133,6 +180,124 @@ TEST_F(Actors, AThrowInATaskEndsItsActor) {
   });
   pass(2s);
   EXPECT_EQ(died_of, "a handler threw: no luck");
+}
+
+/// Throws where it is told to.
+class ThrowingActor final : public Actor<Interface<>> {
+ public:
+  ThrowingActor(std::string place, ActorId watched) : place_(std::move(place)), watched_(watched) {}
+
+ private:
+  void started() override {
+    throw_in("started");
+    watch(watched_);
+    poster().post([this] { throw_in("a post"); });
+  }
+  void down(const DownNotice&) override { throw_in("down"); }
+  void stop_requested() override {
+    throw_in("stop_requested");
+    stop();
+  }
+  void throw_in(std::string_view place) const {
+    if (place == place_) throw std::runtime_error("no luck");
+  }
+  std::string place_;
+  ActorId watched_;
+};
+
+TEST_F(Actors, FailOfWhatTheyThrowWhereverThatIs) {
+  const auto watched = process->spawn<CounterActor>();
+  std::vector<std::string> causes;
+  process->set_on_death([&](LocalId, const std::string& cause) { causes.push_back(cause); });
+  for (const char* place : {"started", "a post", "down"}) {
+    process->spawn<ThrowingActor>(place, watched.id);
+  }
+  pass(1ms);
+  EXPECT_THAT(causes,
+              testing::UnorderedElementsAre("started threw: no luck", "a post threw: no luck"));
+  process->kill(watched.id.local, "killed by the test");
+  pass(1ms);
+  EXPECT_EQ(causes.back(), "down threw: no luck");
+  process->spawn<ThrowingActor>("down", watched.id);  // which is dead
+  pass(1ms);
+  EXPECT_THAT(causes, testing::SizeIs(5));
+  EXPECT_EQ(causes.back(), "down threw: no luck");
+  EXPECT_EQ(process->actors(), 0U);
+}
+
+TEST_F(Actors, AThrowOfOneThatIsAskedToStopKeepsNoOtherFromIt) {
+  const auto watched = process->spawn<CounterActor>();
+  std::vector<std::string> causes;
+  process->set_on_death([&](LocalId, const std::string& cause) { causes.push_back(cause); });
+  process->spawn<ThrowingActor>("stop_requested", watched.id);
+  process->spawn<ThrowingActor>("", watched.id);
+  process->request_stop();
+  pass(1ms);
+  EXPECT_THAT(causes, testing::UnorderedElementsAre("", "", "stop_requested threw: no luck"));
+}
+
+/// Does in its constructor what is for started().
+class HastyActor final : public Actor<Interface<>> {
+ public:
+  explicit HastyActor(const std::function<void(HastyActor&)>& what) { what(*this); }
+  using ActorBase::log;
+  using ActorBase::now;
+  using ActorBase::run;
+  using ActorBase::watch;
+  Task<void> nothing() { co_return; }
+};
+
+TEST_F(Actors, AreToldThatTheirConstructorIsTooEarly) {
+  const std::vector<std::function<void(HastyActor&)>> all = {
+      [](HastyActor& self) { self.log("here"); },
+      [](HastyActor& self) { (void)self.now(); },
+      [](HastyActor& self) { (void)self.self(); },
+      [](HastyActor& self) { self.run(self.nothing()); },
+      [](HastyActor& self) { self.watch({}); },
+  };
+  for (const auto& what : all) {
+    try {
+      process->spawn<HastyActor>(what);
+      ADD_FAILURE() << "it is as if it had a process";
+    } catch (const std::logic_error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("use started()"));
+    }
+  }
+  EXPECT_EQ(process->actors(), 0U);
+}
+
+/// The cause with which an actor fails whose job throws; `caught`: of one that minds it.
+std::string of_a_throw_in_a_job(Process& process, std::string& caught) {
+  std::string died_of;
+  process.set_on_death([&](LocalId, const std::string& cause) { died_of = cause; });
+  process.spawn<FreeActor>([&](FreeActor& self) -> Task<void> {
+    try {
+      auto nothing = self.compute([] { throw std::runtime_error("out of luck"); });
+      co_await std::move(nothing);
+    } catch (const std::runtime_error& error) {
+      caught = error.what();
+    }
+    auto job = self.compute([]() -> int { throw std::runtime_error("no luck"); });
+    co_await std::move(job);
+  });
+  process.loop().run_until([&] { return !died_of.empty(); }, process.loop().now() + 10s);
+  return died_of;
+}
+
+TEST_F(Actors, AThrowInAJobReachesWhoAwaitsIt) {
+  std::string caught;
+  EXPECT_EQ(of_a_throw_in_a_job(*process, caught), "a handler threw: no luck");
+  EXPECT_EQ(caught, "out of luck");
+}
+
+TEST(ActorsOnThreads, AThrowInAJobReachesWhoAwaitsIt) {
+  UvLoop loop;
+  SeededRandom random(1);
+  ThreadExecutor executor(loop, 1, "compute");
+  Process alone({loop, random, executor, nullptr, [](std::string_view) {}}, {});
+  std::string caught;
+  EXPECT_EQ(of_a_throw_in_a_job(alone, caught), "a handler threw: no luck");
+  EXPECT_EQ(caught, "out of luck");
 }
 
 TEST_F(Actors, StopWhenTheirProcessIsAskedTo) {

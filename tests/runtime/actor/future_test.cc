@@ -84,6 +84,22 @@ TEST(Future, ThatHasFailedBeforeItBeganSaysWhy) {
   EXPECT_EQ(future.take().error().message, "full");
 }
 
+Detached await(Future<Total>& future) { (void)co_await future; }
+
+TEST(FutureDeathTest, WhoAwaitsWhatAnotherAwaitsEndsTheProgram) {
+  Future<Total> future;
+  const Detached first = await(future);
+  EXPECT_DEATH((void)await(future), "sterna: two coroutines await one Future");
+}
+
+TEST(FutureDeathTest, WhoTakesWhatIsTakenOrNotThereEndsTheProgram) {
+  Future<Total> none;
+  EXPECT_DEATH((void)none.take(), "sterna: .* before it is ready");
+  Future<Total> failed(Error{Errc::overloaded, "full"});
+  EXPECT_FALSE(failed.take().ok());
+  EXPECT_DEATH((void)await(failed), "sterna: .* taken, or awaited, twice");
+}
+
 TEST(Future, OfAnEmptyAnswerExpectsNoBody) {
   EXPECT_EQ(Future<void>().reply_type(), nullptr);
   EXPECT_EQ(Future<Total>().reply_type(), &kMessageType<Total>);

@@ -25,6 +25,12 @@ TEST_F(ProcessAsks, AnAskEndsAtItsDeadlineAndTheHandlerIsDestroyed) {
   EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
 }
 
+TEST_F(ProcessAsks, AnAskMayWaitForever) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  EXPECT_TRUE(a.wait(a.ask(counter, Slow{10s}, Duration::max())).ok());
+}
+
 TEST_F(ProcessAsks, CancellingAnAskEndsItHereAndThere) {
   Process& a = *start("a").process;
   Process& b = *start("b").process;
@@ -153,6 +159,38 @@ TEST_F(ProcessAsks, AReceiverThatStopsReadingHoldsItsSendersBytesUnderTheCredit)
   EXPECT_EQ(a.links()->queued_bytes(), 0U);
 }
 
+struct Middle : Interface<Boom> {};
+struct Reporter : Interface<Boom> {
+  static constexpr bool kSpeaksOfOthers = true;
+};
+
+/// Ends as it is told, as if another that it asked had ended so.
+template <class I>
+class BereftActor final : public Actor<I> {
+ public:
+  explicit BereftActor(Error error) : error_(std::move(error)) {}
+  Task<Result<void>> on(Boom) { co_return error_; }
+
+ private:
+  Error error_;
+};
+
+TEST_F(ProcessAsks, AHandlerThatLacksAnotherIsNotTakenForOneThatIsLostItself) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto code_of = [&]<class I>(std::type_identity<I>, Errc code) {
+    const auto actor = b.spawn<BereftActor<I>>(Error{code, "the third"});
+    const Result<void> answer = a.wait(a.ask(actor, Boom{}, 1s));
+    EXPECT_EQ(answer.error().message, "the third");
+    return answer.error().code;
+  };
+  for (const Errc code : {Errc::actor_down, Errc::deadline, Errc::cancelled, Errc::overloaded}) {
+    EXPECT_EQ(code_of(std::type_identity<Middle>{}, code), Errc::remote);
+    EXPECT_EQ(code_of(std::type_identity<Reporter>{}, code), code);
+  }
+  EXPECT_EQ(code_of(std::type_identity<Middle>{}, Errc::not_found), Errc::not_found);
+}
+
 /// A process without links, whose limits a test sets.
 struct Alone {
   Process make(ProcessOptions options) {
@@ -180,6 +218,20 @@ TEST(ProcessAlone, HoldsOnlySoManyAsksInFlight) {
   EXPECT_EQ(third.take().error().code, Errc::overloaded);
   EXPECT_TRUE(process.wait(std::move(first)).ok());
   EXPECT_TRUE(process.wait(process.ask(counter, Add{1}, 1s)).ok());
+}
+
+TEST(ProcessAlone, LogsWithWhatAHandlerOfWhatWasToldHasFailedAndNotTooOften) {
+  Alone alone;
+  Process process = alone.make({});
+  const auto counter = process.spawn<CounterActor>();
+  for (int i = 0; i < 10; ++i) process.tell(counter, Boom{});
+  const auto bereft = process.spawn<BereftActor<Middle>>(Error{Errc::io, "no disk"});
+  const Time later = alone.loop.now() + 2s;
+  alone.loop.at(later, [&] { process.tell(bereft, Boom{}); });
+  alone.loop.run_until([] { return false; }, later);
+  ASSERT_EQ(alone.log.size(), 2U);
+  EXPECT_EQ(alone.log[0], "what was told failed: refused to boom");
+  EXPECT_EQ(alone.log[1], "what was told failed: no disk (and 9 more before)");
 }
 
 TEST(ProcessAlone, QueuesOnlySoMuchMail) {

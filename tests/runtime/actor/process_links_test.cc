@@ -46,6 +46,35 @@ TEST_F(ProcessLinks, AWatcherLearnsNameIncarnationAndCause) {
   }
 }
 
+/// Watches one actor three times.
+class ThoroughActor final : public Actor<Watcher> {
+ public:
+  ThoroughActor(ActorId watched, int& downs) : watched_(watched), downs_(downs) {}
+  void started() override {
+    for (int i = 0; i < 3; ++i) watch(watched_);
+  }
+  void down(const DownNotice&) override { ++downs_; }
+
+ private:
+  ActorId watched_;
+  int& downs_;
+};
+
+TEST_F(ProcessLinks, WhoWatchesTwiceIsToldOnce) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  int here = 0;
+  int there = 0;
+  b.spawn<ThoroughActor>(counter.id, here);
+  a.spawn<ThoroughActor>(counter.id, there);
+  pass(10ms);
+  b.kill(counter.id.local, "killed by the test");
+  pass(10ms);
+  EXPECT_EQ(here, 1);
+  EXPECT_EQ(there, 1);
+}
+
 TEST_F(ProcessLinks, WatchingADeadActorAnswersAtOnce) {
   Process& a = *start("a").process;
   Process& b = *start("b").process;

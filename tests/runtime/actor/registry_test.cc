@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "tests/runtime/message/test_messages.h"
 
 namespace sterna::test {
@@ -64,6 +66,18 @@ TEST_F(RegistryTest, ArgumentsOfAnotherTypeAreRefused) {
   const auto made = registry.make("sleeper", pack(Add{1}).view());
   EXPECT_EQ(made.error().code, Errc::malformed);
   EXPECT_THAT(made.error().message, HasSubstr("the arguments of a 'sleeper': "));
+}
+
+class FragileActor final : public Actor<Interface<>> {
+ public:
+  explicit FragileActor(SleeperArgs) { throw std::runtime_error("no luck"); }
+};
+
+TEST_F(RegistryTest, WhatAConstructorThrowsIsSaid) {
+  registry.add<FragileActor, SleeperArgs>("fragile");
+  const auto made = registry.make("fragile", pack(SleeperArgs{Duration(7)}).view());
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "its constructor threw: no luck");
 }
 
 TEST_F(RegistryTest, ItsHashStandsForTheTypesAndTheirMessages) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace sterna {
 namespace {
 
@@ -13,6 +15,14 @@ TEST(Time, IsAPointAndDurationsAreBetweenPoints) {
   EXPECT_EQ(Time{105} - kStart, 5ns);
   EXPECT_LT(kStart, Time{105});
   EXPECT_EQ(in_seconds(1500ms), 1.5);
+}
+
+TEST(Time, BeyondTheLastThereIsNone) {
+  constexpr Time kLast{std::numeric_limits<std::int64_t>::max()};
+  EXPECT_EQ(Time{100} + Duration::max(), kLast);
+  EXPECT_EQ(kLast + 1ns, kLast);
+  EXPECT_EQ(Time{0} + Duration::max(), kLast);
+  EXPECT_EQ(kLast + -5ns, Time{kLast.ns - 5});
 }
 
 TEST(BootClock, CountsTheMachinesSleepToo) {

@@ -97,6 +97,18 @@ TEST_F(AloneOnAMachine, ItsEndIsToldOnceAndTheFirstCauseStands) {
   EXPECT_EQ(hosted->exit_code(), kExitLostLease);
 }
 
+TEST_F(AloneOnAMachine, WithoutItsAgentItEndsAtOnce) {
+  self.kind = ProcessKind::ACTOR;
+  self.actor_type = "peer";
+  self.args = pack(PeerArgs{});
+  hosted.emplace(world.launcher(), self, registry);
+  ASSERT_TRUE(hosted->start().ok());
+  hosted->process().kill(kAgent, "killed by the test");
+  world.loop().run_until([this] { return hosted->ended(); }, world.loop().now() + seconds(60));
+  EXPECT_EQ(hosted->exit_code(), kExitFailed);
+  EXPECT_EQ(hosted->why(), "its agent failed: killed by the test");
+}
+
 TEST_F(HostedProcesses, ArgumentsMayBeJson) {
   ActorSpec spec{"a", "peer", copy_bytes(R"({"total": 40})")};
   spec.args_are_json = true;

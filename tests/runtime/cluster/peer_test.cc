@@ -111,6 +111,19 @@ class DoublingActor final : public Actor<Doubling> {
   Duration takes_;
 };
 
+/// Doubles nothing, as somebody else is dead.
+class BereftActor final : public Actor<Doubling> {
+ public:
+  explicit BereftActor(int& asked) : asked_(asked) {}
+  Task<Result<Total>> on(Double) {
+    ++asked_;
+    co_return Error{Errc::actor_down, "the abacus is down"};
+  }
+
+ private:
+  int& asked_;
+};
+
 class PatientActor final : public Actor<Interface<>> {
  public:
   PatientActor(Finder finder, std::vector<Result<Total>>& heard)
@@ -179,6 +192,17 @@ TEST_F(PeerAgainTest, ItIsLookedForWhileItsNextIncarnationTakesLong) {
   pass(1500ms);
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_TRUE(heard[0].ok());
+}
+
+TEST_F(PeerAgainTest, WhoAnswersThatAnotherIsDownIsNotAskedAgain) {
+  int asked = 0;
+  found = AnyRef(start("doubler").process->spawn<BereftActor>(asked));
+  ask(2);
+  pass(1s);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(heard[0].error().code, Errc::remote);
+  EXPECT_EQ(heard[0].error().message, "the abacus is down");
+  EXPECT_EQ(asked, 1);
 }
 
 TEST_F(PeerAgainTest, WhoDoesNotComeAgainIsDownForWhoHasAsked) {
