@@ -30,6 +30,14 @@ Result<void> check_name(const std::string& name) {
                                            "' cannot name a process: use at most 64 letters, "
                                            "digits, '-', '_' and '.'"};
 }
+
+Result<void> check_actor_name(const std::string& name) {
+  if (!is_reserved_name(name)) return {};
+  return Error{Errc::invalid_argument,
+               "'" + name +
+                   "' cannot name an actor: the run's own processes are called coordinator, "
+                   "launcher and node-HOST; give it another name"};
+}
 }  // namespace
 
 CoordinatorActor::CoordinatorActor(const Bootstrap& self, Machine& machine,
@@ -174,6 +182,7 @@ Task<Result<void>> CoordinatorActor::on(Ready ready) {
 Result<Bootstrap> CoordinatorActor::issue(ProcessKind kind, const std::string& name,
                                           const std::string& host) {
   STERNA_TRY(check_name(name));
+  if (kind == ProcessKind::ACTOR) STERNA_TRY(check_actor_name(name));
   const Member* present = named(name);
   if (present != nullptr && present->state != State::DEAD) {
     return Error{Errc::already_exists, "there is already a process called '" + name + "'"};

@@ -32,6 +32,9 @@ constexpr Duration kNodeEnds = std::chrono::seconds(1);
 /// A node's name, before its host's.
 constexpr std::string_view kNodePrefix = "node-";
 inline std::string node_name(const std::string& host) { return std::string(kNodePrefix) + host; }
+/// Whether the run's own processes are called so, or may be: an actor of that name would take the
+/// place of their sockets and logs.
+bool is_reserved_name(std::string_view name);
 /// The cause with which Links end a link that was silent, and what we say about it.
 constexpr std::string_view kSilence = "silence";
 std::string silence_text(Duration silence);
