@@ -19,8 +19,10 @@ using EndOwnProcess = std::function<void(int code, const std::string& why)>;
 using SufferFault = std::function<Result<void>(const Strike& strike)>;
 
 /// Exit codes of the runtime's own processes.
-constexpr int kExitFailed = 1;     ///< the actor failed
-constexpr int kExitLostLease = 3;  ///< the process above is gone
+constexpr int kExitFailed = 1;  ///< the actor failed
+/// The process above is gone. None that an actor ends with by itself, and so would be started again
+/// for: not small, no sysexits (64 to 78), sanitizer's (77, 99) or shell's (126 and above).
+constexpr int kExitLostLease = 117;
 
 /// What ends with it begins again elsewhere, and nobody is at fault.
 constexpr std::string_view kHostDrained = "its host is drained";
