@@ -122,7 +122,8 @@ void take_all_descriptors() {
 }
 
 int host(const ChildArguments& arguments, const Registry& registry) {
-  trace_crashes();
+  trace_crashes(arguments.name);
+  ::prctl(PR_SET_NAME, own_program_name().c_str());  // it was started as /proc/self/exe
   take_all_descriptors();
   const bool from_afar = arguments.parent == 0;
   const bool joined = from_afar && input_is_a_file();
