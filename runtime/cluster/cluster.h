@@ -8,7 +8,8 @@
 //   auto total = cluster.ask(*counter, Add{2}, 1s);
 //
 // Plain code between turns of the loop: its calls run the loop until they are answered. Every one
-// has a deadline, and ends early when the run has failed or was interrupted.
+// has a deadline, and ends early when it is interrupted. What asks the run itself (all but ask() and
+// read_file()) ends early also when the run has failed; an actor may answer even then.
 #pragma once
 
 #include <functional>
@@ -147,7 +148,8 @@ class Cluster {
     STERNA_ASSIGN(Found found, ask_coordinator(Find{name, patience}, patience + kControlDeadline));
     return found.actor.as<I>();
   }
-  /// Asks and waits. Ends early only when interrupted: who asks wants to know of whom.
+  /// Asks an actor and waits. That the run has failed does not end it: the actor's answer, or its
+  /// own death, says more to who asked. Interrupted, it does.
   template <class I, class M>
   Result<ReplyTo<M>> ask(ActorRef<I> to, M message, Duration deadline) {
     auto future = process().ask(to, std::move(message), deadline);
