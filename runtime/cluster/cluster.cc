@@ -373,7 +373,7 @@ Future<Started> Cluster::start_actor(const ActorSpec& spec, bool again) {
   return process().ask(coordinator,
                        StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
                                   options_.start_deadline, spec.environment, spec.memory_limit,
-                                  spec.args_are_json, again},
+                                  spec.args_are_json, again, spec.interface_id},
                        options_.start_deadline + kControlDeadline);
 }
 

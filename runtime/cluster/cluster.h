@@ -85,6 +85,7 @@ struct ActorSpec {
   std::uint64_t memory_limit = 0;  ///< resident bytes; 0: none
   bool args_are_json = false;      ///< args is an object of keys and values
   RestartBudget restart = {};
+  std::uint64_t interface_id = 0;  ///< that it must have, else it is ended again; 0: any
   /// Where it is started again once its host is lost, or has lost it twice; the best first.
   std::vector<ActorPlace> elsewhere = {};
   /// What is kept for it (KeptMemory) comes along as long as its host lives. Whether it cannot do
@@ -138,10 +139,13 @@ class Cluster {
   Result<void> start();
   /// Starts actors at once and waits until all are ready. The first failure is the answer.
   Result<std::vector<Started>> start_actors(const std::vector<ActorSpec>& specs);
-  /// One actor of a type in the registry, with an interface of I.
+  /// One actor of a type in the registry, with an interface of I; one with another is ended again.
   template <class I, Message Args>
   Result<ActorRef<I>> spawn(const std::string& name, const std::string& type, const Args& args) {
-    STERNA_ASSIGN(std::vector<Started> started, start_actors({{name, type, pack(args)}}));
+    STERNA_ASSIGN(
+        std::vector<Started> started,
+        start_actors(
+            {{.name = name, .type = type, .args = pack(args), .interface_id = I::type_id()}}));
     return started.front().actor.as<I>();
   }
   template <class I>

@@ -375,6 +375,9 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
     if (kept_by != ProcessId{} && kept_by != agent.id.process && find_live(kept_by) != nullptr) {
       tell(agent_of<Node>(kept_by), ForgetKept{start.name});
     }
+    if (start.interface_id != 0 && own->actor.interface_id != start.interface_id) {
+      co_return end_misfit(process_id, start.type);
+    }
     co_return Started{process_id, spawned->pid, own->actor};
   }
   if (own != nullptr && own->done && !stopping_) {
@@ -387,6 +390,18 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   const std::string late = "it was not ready in time";
   tell(agent, EndProcess{process_id, late, true});
   co_return failed({Errc::deadline, start.name + " did not start: " + late});
+}
+
+/// Nobody has its address, and the run goes on without it.
+Error CoordinatorActor::end_misfit(ProcessId process, const std::string& type) {
+  Member& member = *find(process);
+  ProcessDown down;
+  down.cause = "actors of type " + type + " have another interface than its starter asks for";
+  down.wanted = true;
+  Error error{Errc::invalid_argument, member.identity.name + " did not start: " + down.cause};
+  tell(agent_of<Node>(member.node), EndProcess{process, down.cause, true});
+  mark_dead(member, std::move(down));
+  return error;
 }
 
 // ---- bringing processes together ----

@@ -97,6 +97,17 @@ TEST_F(CoordinatorTest, ANameOfTheRunsOwnProcessesIsRefusedAndTheRunGoesOn) {
   EXPECT_EQ(ask(spawn("nodes"), 1), 1);
 }
 
+TEST_F(CoordinatorTest, AnActorOfAnotherInterfaceThanIsAskedForIsEndedAndTheRunGoesOn) {
+  const auto other = cluster.spawn<Agent>("a", "peer", PeerArgs{});
+  EXPECT_EQ(other.error().code, Errc::invalid_argument);
+  EXPECT_EQ(other.error().message,
+            "a did not start: actors of type peer have another interface than its starter asks "
+            "for");
+  EXPECT_TRUE(wait([&] { return !world.lives("a"); }, seconds(5)));
+  EXPECT_EQ(ask(spawn("a"), 1), 1);
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
 TEST_F(CoordinatorTest, AnActorOnAHostThatIsNotOfTheRunSaysSo) {
   const auto started = cluster.start_actors({{"a", "peer", pack(PeerArgs{}), "elsewhere"}});
   ASSERT_FALSE(started.ok());
