@@ -21,6 +21,13 @@ namespace {
 constexpr Duration kDescribing = std::chrono::seconds(10);
 constexpr std::size_t kLongestDescription = 16U << 20;
 
+Error no_sterna_program(const std::string& path, const std::string& instead) {
+  return {Errc::invalid_argument,
+          fmt::format("program.path {} does not answer to --describe --json ({}): is its main "
+                      "sterna::main?",
+                      path, instead)};
+}
+
 Result<std::string> ask(RealMachine& machine, const std::string& path) {
   std::string output;
   std::optional<ProcessExit> exit;
@@ -35,11 +42,7 @@ Result<std::string> ask(RealMachine& machine, const std::string& path) {
   process->close_input();
   machine.loop().run_until([&] { return exit.has_value(); }, machine.loop().now() + kDescribing);
   if (exit && exit->clean()) return output;
-  return Error{
-      Errc::invalid_argument,
-      fmt::format("program.path {} does not answer to --describe --json ({}): its main must "
-                  "be sterna::main",
-                  path, exit ? exit->text() : "it takes too long")};
+  return no_sterna_program(path, exit ? exit->text() : "it takes too long");
 }
 
 /// Every actor type with the names of its arguments.
@@ -91,6 +94,7 @@ Result<Program> check_program(RealMachine& machine, const Registry& own, const C
   if (failed) return system_error("program.path " + file.program.path, failed.value());
   STERNA_ASSIGN(const std::string text, ask(machine, program.path));
   const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return no_sterna_program(program.path, "it says something else");
   Types types;
   try {
     program.schema_hash = std::stoull(json.at("schema_hash").get<std::string>(), nullptr, 16);
@@ -104,9 +108,8 @@ Result<Program> check_program(RealMachine& machine, const Registry& own, const C
       std::vector<std::string>& keys = types[actor.at("type")];
       for (const Json& argument : actor.at("args")) keys.push_back(argument.at("key"));
     }
-  } catch (const std::exception& error) {
-    return Error{Errc::invalid_argument,
-                 fmt::format("program.path {}: its description: {}", program.path, error.what())};
+  } catch (const std::exception&) {  // of a key that is not there, or of another type
+    return no_sterna_program(program.path, "it describes itself otherwise");
   }
   STERNA_TRY(check_actors(file, types));
   return program;

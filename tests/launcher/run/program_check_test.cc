@@ -14,7 +14,9 @@ namespace sterna::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class ProgramCheck : public testing::Test {
@@ -80,8 +82,15 @@ TEST_F(ProgramCheck, RefusesAProgramThatDoesNotDescribeItself) {
   std::ofstream(program_) << "#!/bin/sh\nexit 3\n";
   fs::permissions(program_, fs::perms::owner_all);
   EXPECT_THAT(error("counter"), HasSubstr("does not answer to --describe --json"));
-  install("hello");
-  EXPECT_THAT(error("counter"), HasSubstr("its description: "));
+  EXPECT_THAT(error("counter"), HasSubstr("exited with code 3"));
+  for (const char* description : {"", "hello", "[]", "{}", R"({"schema_hash":"x"})",
+                                  R"({"schema_hash":1,"protocol":3,"actors":[]})",
+                                  R"({"schema_hash":"ff","protocol":3,"actors":[{"type":1}]})"}) {
+    install(description);
+    EXPECT_THAT(error("counter"), HasSubstr("does not answer to --describe --json")) << description;
+    EXPECT_THAT(error("counter"), EndsWith("is its main sterna::main?"));
+    EXPECT_THAT(error("counter"), Not(HasSubstr("exception")));
+  }
 }
 
 TEST_F(ProgramCheck, RefusesAProgramThatIsNotThere) {
