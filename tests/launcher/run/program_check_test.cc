@@ -73,6 +73,20 @@ TEST_F(ProgramCheck, NamesTheNearestArgumentOrAll) {
               HasSubstr("no argument \"colour\"; it has start, step"));
 }
 
+TEST_F(ProgramCheck, HasTheProgramItselfReadTheValues) {
+  std::ofstream(program_)
+      << "#!/bin/sh\n[ \"$*\" = --check-args ] && exec sed 's/.*1s.*/no number/; "
+         "t; s/.*//'\ncat <<'END'\n"
+         R"({"format":1,"protocol":)"
+      << kProtocolVersion
+      << R"(,"schema_hash":"ff","actors":[{"type":"counter","args":)"
+         R"([{"key":"start"}]}],"checks_args":true})"
+      << "\nEND\n";
+  fs::permissions(program_, fs::perms::owner_all);
+  EXPECT_TRUE(check("counter", "count = 2\nargs = {start = 1}\n").ok());
+  EXPECT_EQ(error("counter", "name = \"c\"\nargs = {start = \"1s\"}\n"), "c: no number");
+}
+
 TEST_F(ProgramCheck, RefusesAProgramOfAnotherProtocol) {
   install_counter(kProtocolVersion + 1);
   EXPECT_THAT(error("counter"), HasSubstr("speaks another protocol than this sterna"));
