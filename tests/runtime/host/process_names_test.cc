@@ -7,7 +7,7 @@ namespace {
 
 TEST(ProcessNames, AChildReadsBackWhatItsParentWrote) {
   const std::vector<std::string> arguments =
-      child_arguments("/home/me/words", "worker-0", 0xfedcba9876543210ULL, 4711);
+      child_arguments("/usr/bin/words", "worker-0", 0xfedcba9876543210ULL, 4711);
   EXPECT_EQ(arguments[0], "words");
   const auto child = parse_child_arguments(arguments);
   ASSERT_TRUE(child.has_value());
