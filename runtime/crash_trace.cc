@@ -59,6 +59,9 @@ class Line {
   std::size_t size_ = 0;
 };
 
+/// Who says so; as First, and set before any signal is handled.
+std::array<char, 65> crashing_process{};
+
 /// Where it has an address that is one: an address that no pointer can be has none.
 bool has_address(int signal, const siginfo_t& what) {
   return signal != SIGABRT && what.si_code > 0 && what.si_code != SI_KERNEL;
@@ -76,7 +79,8 @@ void say_what(int signal, const siginfo_t& what, std::string_view where) {
     line << " from process ";
     line.number(static_cast<std::uint64_t>(what.si_pid), 10);
   }
-  line << " in thread \"" << thread.data() << "\"; the calls that it was in are " << where << '\n';
+  line << " in thread \"" << thread.data() << "\" of " << crashing_process.data()
+       << "; the calls that it was in are " << where << '\n';
   line.write();
 }
 
@@ -120,7 +124,8 @@ void crashed(int signal, siginfo_t* what, void* /*context*/) {
 
 }  // namespace
 
-void trace_crashes() {
+void trace_crashes(std::string_view process) {
+  process.copy(crashing_process.data(), crashing_process.size() - 1);
   std::array<void*, 1> first{};
   (void)::backtrace(first.data(), 1);  // loads what it needs, for which it is too late in a crash
   for (const int signal : kCrashes) {

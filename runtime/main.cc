@@ -34,6 +34,8 @@ constexpr unsigned kEndTakes = 4;  // seconds
 constexpr std::size_t kBootstrapLimit = 256U << 20;
 /// Like the shell's "command not found": the child never was a process of the run.
 constexpr int kExitNotStarted = 127;
+/// Of `sterna join`, whose exit is a person's or a supervisor's to read: no word from the run.
+constexpr int kExitNoWord = 3;
 
 void leave_no_input() {
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -120,7 +122,8 @@ void take_all_descriptors() {
 }
 
 int host(const ChildArguments& arguments, const Registry& registry) {
-  trace_crashes();
+  trace_crashes(arguments.name);
+  ::prctl(PR_SET_NAME, own_program_name().c_str());  // it was started as /proc/self/exe
   take_all_descriptors();
   const bool from_afar = arguments.parent == 0;
   const bool joined = from_afar && input_is_a_file();
@@ -214,7 +217,8 @@ int host(const ChildArguments& arguments, const Registry& registry) {
     machine.remove_socket_directory(sockets);
     machine.remove_near_directories(run);
   }
-  return told_to_end ? 0 : hosted.exit_code();
+  if (told_to_end) return 0;
+  return joined && hosted.exit_code() == kExitLostLease ? kExitNoWord : hosted.exit_code();
 }
 
 }  // namespace

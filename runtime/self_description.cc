@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
@@ -70,25 +71,50 @@ Result<std::string> description(const Registry& registry) {
                     {"protocol", kProtocolVersion},
                     {"schema_hash", fmt::format("{:016x}", registry.schema_hash())},
                     {"build_id", own_build_id()},
-                    {"actors", std::move(actors)}};
+                    {"actors", std::move(actors)},
+                    {"checks_args", true}};
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-int print(const Result<std::string>& line) {
-  if (!line) {
-    std::fprintf(stderr, "sterna: %s\n", line.error().message.c_str());
-    return 1;
-  }
-  return std::puts(line->c_str()) >= 0 && std::fflush(stdout) == 0 ? 0 : 1;
+int print(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+int print_line(const Result<std::string>& line) {
+  if (line) return print(*line + "\n");
+  std::fprintf(stderr, "sterna: %s\n", line.error().message.c_str());
+  return 1;
+}
+
+Result<void> check_args_of(const Registry& registry, const std::string& line) {
+  const json actor = json::parse(line, nullptr, false);
+  const bool told = actor.is_object() && actor.contains("type") && actor["type"].is_string() &&
+                    actor.contains("args");
+  if (!told) return Error{Errc::malformed, "no object with a type and args"};
+  const std::string args = actor["args"].dump(-1, ' ', false, json::error_handler_t::replace);
+  STERNA_TRY(registry.args_from_json(actor["type"].get<std::string>(), args));
+  return {};
 }
 
 }  // namespace
 
+std::string check_args(const Registry& registry, std::istream& lines) {
+  std::string answers;
+  for (std::string line; std::getline(lines, line);) {
+    const Result<void> good = check_args_of(registry, line);
+    std::string complaint = good ? "" : good.error().message;
+    std::ranges::replace(complaint, '\n', ' ');
+    answers += complaint + "\n";
+  }
+  return answers;
+}
+
 std::optional<int> answer_about_itself(int argc, char** argv, const Registry& registry) {
   const std::vector<std::string_view> words(argv + std::min(argc, 1), argv + argc);
   using Words = std::vector<std::string_view>;
-  if (words == Words{"__bundle-hash"}) return print(bundle_hash());
-  if (words == Words{"--describe", "--json"}) return print(description(registry));
+  if (words == Words{"__bundle-hash"}) return print_line(bundle_hash());
+  if (words == Words{"--describe", "--json"}) return print_line(description(registry));
+  if (words == Words{"--check-args"}) return print(check_args(registry, std::cin));
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include "launcher/cluster_file/listen_address.h"
 #include "launcher/cluster_file/placement.h"
 #include "runtime/base/duration_text.h"
+#include "runtime/cluster/process_control.h"
 
 namespace sterna::launcher {
 namespace {
@@ -315,11 +316,10 @@ class Finisher {
 
   void check_name(const std::string& name, const std::string& path,
                   std::map<std::string, std::string>& path_of) {
-    for (const char* taken : {"coordinator", "launcher", "node"}) {
-      if (name != taken) continue;
+    if (is_reserved_name(name)) {
       problems_.add(draft_.where(path + ".name"),
-                    fmt::format("the run itself has a process named \"{}\"; give the actor another "
-                                "name",
+                    fmt::format("the run itself may have a process named \"{}\"; give the actor "
+                                "another name",
                                 name));
     }
     const auto [twin, fresh] = path_of.emplace(name, path);

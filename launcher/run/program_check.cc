@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <sstream>
 #include <vector>
 
 #include "launcher/text/json_line.h"
@@ -21,7 +23,16 @@ namespace {
 constexpr Duration kDescribing = std::chrono::seconds(10);
 constexpr std::size_t kLongestDescription = 16U << 20;
 
-Result<std::string> ask(RealMachine& machine, const std::string& path) {
+Error no_sterna_program(const std::string& path, const std::string& instead) {
+  return {Errc::invalid_argument,
+          fmt::format("program.path {} does not answer to --describe --json ({}): is its main "
+                      "sterna::main?",
+                      path, instead)};
+}
+
+/// What the program at `path` answers on its standard output.
+Result<std::string> ask(RealMachine& machine, const std::string& path,
+                        const std::vector<std::string>& words, const std::string& input = "") {
   std::string output;
   std::optional<ProcessExit> exit;
   PipedProcess::Events events;
@@ -29,17 +40,15 @@ Result<std::string> ask(RealMachine& machine, const std::string& path) {
     if (output.size() < kLongestDescription) output += bytes;
   };
   events.exited = [&](const ProcessExit& how) { exit = how; };
-  STERNA_ASSIGN(
-      const auto process,
-      PipedProcess::start(machine.loop(), {path, "--describe", "--json"}, std::move(events)));
+  std::vector<std::string> command = {path};
+  command.insert(command.end(), words.begin(), words.end());
+  STERNA_ASSIGN(const auto process,
+                PipedProcess::start(machine.loop(), command, std::move(events)));
+  if (!input.empty()) process->write(copy_bytes(std::as_bytes(std::span(input))));
   process->close_input();
   machine.loop().run_until([&] { return exit.has_value(); }, machine.loop().now() + kDescribing);
   if (exit && exit->clean()) return output;
-  return Error{
-      Errc::invalid_argument,
-      fmt::format("program.path {} does not answer to --describe --json ({}): its main must "
-                  "be sterna::main",
-                  path, exit ? exit->text() : "it takes too long")};
+  return Error{Errc::invalid_argument, exit ? exit->text() : "it takes too long"};
 }
 
 /// Every actor type with the names of its arguments.
@@ -72,6 +81,32 @@ Result<void> check_actors(const ClusterFile& file, const Types& types) {
   return {};
 }
 
+/// Has the program itself read each actor's arguments, as its processes will.
+Result<void> check_values(RealMachine& machine, const std::string& path, const ClusterFile& file) {
+  std::vector<const ActorPlan*> asked;
+  std::string lines;
+  for (const ActorPlan& actor : file.actors) {
+    if (actor.type.empty()) continue;
+    const Json args = Json::parse(actor.args_json.empty() ? "{}" : actor.args_json, nullptr, false);
+    lines += json_line({{"type", actor.type}, {"args", args}}) + "\n";
+    asked.push_back(&actor);
+  }
+  const Result<std::string> text = ask(machine, path, {"--check-args"}, lines);
+  if (!text) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("program.path {} does not answer to --check-args ({})", path,
+                             text.error().message)};
+  }
+  std::istringstream answers(*text);
+  for (const ActorPlan* actor : asked) {
+    std::string complaint;
+    if (std::getline(answers, complaint) && !complaint.empty()) {
+      return Error{Errc::invalid_argument, complaint}.in(actor->name);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Program> check_program(RealMachine& machine, const Registry& own, const ClusterFile& file) {
@@ -89,8 +124,10 @@ Result<Program> check_program(RealMachine& machine, const Registry& own, const C
   std::error_code failed;
   program.path = std::filesystem::canonical(file.program.path, failed).string();
   if (failed) return system_error("program.path " + file.program.path, failed.value());
-  STERNA_ASSIGN(const std::string text, ask(machine, program.path));
-  const Json json = Json::parse(text, nullptr, false);
+  const Result<std::string> text = ask(machine, program.path, {"--describe", "--json"});
+  if (!text) return no_sterna_program(program.path, text.error().message);
+  const Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_object()) return no_sterna_program(program.path, "it says something else");
   Types types;
   try {
     program.schema_hash = std::stoull(json.at("schema_hash").get<std::string>(), nullptr, 16);
@@ -104,11 +141,14 @@ Result<Program> check_program(RealMachine& machine, const Registry& own, const C
       std::vector<std::string>& keys = types[actor.at("type")];
       for (const Json& argument : actor.at("args")) keys.push_back(argument.at("key"));
     }
-  } catch (const std::exception& error) {
-    return Error{Errc::invalid_argument,
-                 fmt::format("program.path {}: its description: {}", program.path, error.what())};
+  } catch (const std::exception&) {  // of a key that is not there, or of another type
+    return no_sterna_program(program.path, "it describes itself otherwise");
   }
   STERNA_TRY(check_actors(file, types));
+  // A program of before would take it for a word of its user's.
+  if (json.value("checks_args", Json()) == true) {
+    STERNA_TRY(check_values(machine, program.path, file));
+  }
   return program;
 }
 

@@ -17,8 +17,8 @@ struct Program {
 };
 
 /// Asks the file's program (`PATH --describe --json`) and checks the actors' types and the names of
-/// their arguments against its answer. `own` is sterna's own, for a file without a program. Errors
-/// name the actor and what there is instead.
+/// their arguments against its answer, and has it check the values (`PATH --check-args`). `own` is
+/// sterna's own, for a file without a program. Errors name the actor and what there is instead.
 Result<Program> check_program(RealMachine& machine, const Registry& own, const ClusterFile& file);
 
 }  // namespace sterna::launcher

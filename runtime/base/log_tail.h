@@ -6,7 +6,8 @@
 
 namespace sterna {
 
-/// At most `lines` non-empty lines, oldest first, long ones cut; empty if there is no such file.
+/// At most `lines` non-empty lines, oldest first, long ones cut, without the calls that a crash was
+/// in; empty if there is no such file.
 std::vector<std::string> log_tail(const std::string& path, std::size_t lines);
 
 }  // namespace sterna

@@ -76,6 +76,7 @@ struct StartActor {
   memoryLimit @7 :UInt64;
   argsAreJson @8 :Bool;
   again @9 :Bool;  # an incarnation before may have started it
+  interface @10 :UInt64;  # that it must have; 0: any
 }
 struct AllowRestarts {
   name @0 :Text;

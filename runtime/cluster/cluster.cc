@@ -57,6 +57,12 @@ Process& Cluster::process() {
   return connected_->process();
 }
 
+Result<void> Cluster::is_there() const {
+  if (connected_ != nullptr) return {};
+  return Error{Errc::unavailable, stopping_ ? "the run has been stopped"
+                                            : "the run has not been started: call start() first"};
+}
+
 bool Cluster::run_until(const std::function<bool()>& done, Time deadline) {
   return machine_.loop().run_until(done, deadline);
 }
@@ -145,6 +151,8 @@ Result<Bootstrap> Cluster::bootstrap_of_launcher() {
 }
 
 Result<void> Cluster::start() {
+  if (stopping_) return is_there();
+  if (connected_ != nullptr) return Error{Errc::already_exists, "the run has been started"};
   STERNA_ASSIGN(const Bootstrap self, bootstrap_of_launcher());
   STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, self, schema_hash()));
   LauncherActor::Hooks hooks{
@@ -187,6 +195,7 @@ Result<void> Cluster::start() {
 
   STERNA_TRY(start_coordinator());
   STERNA_TRY(start_nodes());
+  if (faults_allowed_) allow_faults();
   settled_ = true;
   return {};
 }
@@ -364,11 +373,12 @@ Future<Started> Cluster::start_actor(const ActorSpec& spec, bool again) {
   return process().ask(coordinator,
                        StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
                                   options_.start_deadline, spec.environment, spec.memory_limit,
-                                  spec.args_are_json, again},
+                                  spec.args_are_json, again, spec.interface_id},
                        options_.start_deadline + kControlDeadline);
 }
 
 Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>& specs) {
+  STERNA_TRY(is_there());
   settled_ = false;
   std::uint64_t losses = process().agent_losses();
   std::vector<Future<Started>> answers;
@@ -403,14 +413,15 @@ Result<void> Cluster::publish(const std::string& name, const AnyRef& actor) {
 
 void Cluster::allow_faults() {
   faults_allowed_ = true;
-  process().tell(agent_of<Coordinator>(kCoordinatorProcess), AllowFaults{});
+  if (is_there()) process().tell(agent_of<Coordinator>(kCoordinatorProcess), AllowFaults{});
 }
 
 void Cluster::ends_soon() {
-  process().tell(agent_of<Coordinator>(kCoordinatorProcess), EndsSoon{});
+  if (is_there()) process().tell(agent_of<Coordinator>(kCoordinatorProcess), EndsSoon{});
 }
 
 Future<void> Cluster::inject(InjectFault fault) {
+  if (Result<void> there = is_there(); !there) return Future<void>(std::move(there).error());
   return process().ask(agent_of<Coordinator>(kCoordinatorProcess), std::move(fault),
                        2 * kControlDeadline);
 }
@@ -440,6 +451,7 @@ std::string Cluster::host_of(const std::string& actor) const {
 }
 
 Result<FilePiece> Cluster::read_file(const ReadFile& question) {
+  STERNA_TRY(is_there());
   wait_for_coordinator(kComesAgainWithin);
   if (!connected_->links().connected(kCoordinatorProcess)) {
     return Error{Errc::unavailable, "the coordinator is gone"};  // an ask would wait for it
@@ -454,6 +466,7 @@ Result<FilePiece> Cluster::read_file(const ReadFile& question) {
 }
 
 Result<Inspection> Cluster::inspect(ProcessId of) {
+  STERNA_TRY(is_there());
   if (of == process().id()) return sterna::inspect(connected_->links());
   return ask_coordinator(Inspect{of}, 2 * kControlDeadline);
 }

@@ -8,7 +8,8 @@
 //   auto total = cluster.ask(*counter, Add{2}, 1s);
 //
 // Plain code between turns of the loop: its calls run the loop until they are answered. Every one
-// has a deadline, and ends early when the run has failed or was interrupted.
+// has a deadline, and ends early when it is interrupted. What asks the run itself (all but ask()
+// and read_file()) ends early also when the run has failed; an actor may answer even then.
 #pragma once
 
 #include <functional>
@@ -84,6 +85,7 @@ struct ActorSpec {
   std::uint64_t memory_limit = 0;  ///< resident bytes; 0: none
   bool args_are_json = false;      ///< args is an object of keys and values
   RestartBudget restart = {};
+  std::uint64_t interface_id = 0;  ///< that it must have, else it is ended again; 0: any
   /// Where it is started again once its host is lost, or has lost it twice; the best first.
   std::vector<ActorPlace> elsewhere = {};
   /// What is kept for it (KeptMemory) comes along as long as its host lives. Whether it cannot do
@@ -132,14 +134,18 @@ class Cluster {
   };
   void set_events(Events events) { events_ = std::move(events); }
 
-  /// Starts the coordinator and the nodes. After an error: stop(), or destroy it.
+  /// Starts the coordinator and the nodes, once. After an error: stop(), or destroy it. Before it,
+  /// and after stop(), what asks the run is answered with unavailable.
   Result<void> start();
   /// Starts actors at once and waits until all are ready. The first failure is the answer.
   Result<std::vector<Started>> start_actors(const std::vector<ActorSpec>& specs);
-  /// One actor of a type in the registry, with an interface of I.
+  /// One actor of a type in the registry, with an interface of I; one with another is ended again.
   template <class I, Message Args>
   Result<ActorRef<I>> spawn(const std::string& name, const std::string& type, const Args& args) {
-    STERNA_ASSIGN(std::vector<Started> started, start_actors({{name, type, pack(args)}}));
+    STERNA_ASSIGN(
+        std::vector<Started> started,
+        start_actors(
+            {{.name = name, .type = type, .args = pack(args), .interface_id = I::type_id()}}));
     return started.front().actor.as<I>();
   }
   template <class I>
@@ -147,9 +153,11 @@ class Cluster {
     STERNA_ASSIGN(Found found, ask_coordinator(Find{name, patience}, patience + kControlDeadline));
     return found.actor.as<I>();
   }
-  /// Asks and waits. Ends early only when interrupted: who asks wants to know of whom.
+  /// Asks an actor and waits. That the run has failed does not end it: the actor's answer, or its
+  /// own death, says more to who asked. Interrupted, it does.
   template <class I, class M>
   Result<ReplyTo<M>> ask(ActorRef<I> to, M message, Duration deadline) {
+    STERNA_TRY(is_there());
     auto future = process().ask(to, std::move(message), deadline);
     run_until([&] { return future.ready() || interrupted(); }, kNever);
     if (!future.ready()) return Error{Errc::cancelled, "interrupted"};
@@ -159,7 +167,7 @@ class Cluster {
   Result<void> publish(const std::string& name, const AnyRef& actor);
   /// Where an operator dials; after start().
   const Contact& coordinator() const { return coordinator_; }
-  /// Those who look at the run may inject faults into it; after start().
+  /// Those who look at the run may inject faults into it.
   void allow_faults();
   /// Answered once the actor suffers it; InjectFault says what may be wrong.
   Future<void> inject(InjectFault fault);
@@ -204,6 +212,7 @@ class Cluster {
   /// a peer may be seen to die before the peer.
   StopReport stop(Duration grace);
 
+  /// The launcher's own; between start() and stop() only.
   Process& process();
   Loop& loop() { return machine_.loop(); }
   std::uint64_t run() const { return run_; }
@@ -214,6 +223,8 @@ class Cluster {
   const ClusterOptions& options() const { return options_; }
 
  private:
+  /// unavailable before start() and after stop().
+  Result<void> is_there() const;
   Result<Bootstrap> bootstrap_of_launcher();
   Result<void> start_coordinator();
   Result<void> spawn_coordinator();
@@ -238,6 +249,7 @@ class Cluster {
   /// The same of the coordinator, or the one that follows it.
   template <class M>
   Result<ReplyTo<M>> ask_coordinator(M message, Duration deadline) {
+    STERNA_TRY(is_there());
     while (true) {
       const std::uint64_t losses = process().agent_losses();
       Result<ReplyTo<M>> result =

@@ -41,7 +41,8 @@ STERNA_MESSAGE(Started, FIELD(process, Process), FIELD(pid, Pid), FIELD(actor, A
 STERNA_MESSAGE(StartActor, FIELD(name, Name), FIELD(type, Type), FIELD(args, Args),
                FIELD(host, Host), FIELD(compute_threads, ComputeThreads), FIELD(patience, Deadline),
                FIELD(environment, Environment), FIELD(memory_limit, MemoryLimit),
-               FIELD(args_are_json, ArgsAreJson), FIELD(again, Again))
+               FIELD(args_are_json, ArgsAreJson), FIELD(again, Again),
+               FIELD(interface_id, Interface))
 STERNA_MESSAGE(Stopped, FIELD(stopped, Stopped), FIELD(killed, Killed))
 STERNA_MESSAGE(Shutdown, FIELD(grace, Grace))
 STERNA_MESSAGE(Publish, FIELD(name, Name), FIELD(actor, Actor))

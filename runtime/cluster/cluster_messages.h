@@ -194,6 +194,7 @@ struct StartActor {
   std::uint64_t memory_limit = 0;        ///< resident bytes; 0: none
   bool args_are_json = false;            ///< args is an object of keys and values
   bool again = false;
+  std::uint64_t interface_id = 0;  ///< that it must have; 0: any
   STERNA_DECLARE_MESSAGE(StartActor);
 };
 struct Stopped {

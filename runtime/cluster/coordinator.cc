@@ -30,6 +30,14 @@ Result<void> check_name(const std::string& name) {
                                            "' cannot name a process: use at most 64 letters, "
                                            "digits, '-', '_' and '.'"};
 }
+
+Result<void> check_actor_name(const std::string& name) {
+  if (!is_reserved_name(name)) return {};
+  return Error{Errc::invalid_argument,
+               "'" + name +
+                   "' cannot name an actor: the run's own processes are called coordinator, "
+                   "launcher and node-HOST; give it another name"};
+}
 }  // namespace
 
 CoordinatorActor::CoordinatorActor(const Bootstrap& self, Machine& machine,
@@ -174,6 +182,7 @@ Task<Result<void>> CoordinatorActor::on(Ready ready) {
 Result<Bootstrap> CoordinatorActor::issue(ProcessKind kind, const std::string& name,
                                           const std::string& host) {
   STERNA_TRY(check_name(name));
+  if (kind == ProcessKind::ACTOR) STERNA_TRY(check_actor_name(name));
   const Member* present = named(name);
   if (present != nullptr && present->state != State::DEAD) {
     return Error{Errc::already_exists, "there is already a process called '" + name + "'"};
@@ -366,6 +375,9 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
     if (kept_by != ProcessId{} && kept_by != agent.id.process && find_live(kept_by) != nullptr) {
       tell(agent_of<Node>(kept_by), ForgetKept{start.name});
     }
+    if (start.interface_id != 0 && own->actor.interface_id != start.interface_id) {
+      co_return end_misfit(process_id, start.type);
+    }
     co_return Started{process_id, spawned->pid, own->actor};
   }
   if (own != nullptr && own->done && !stopping_) {
@@ -378,6 +390,18 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   const std::string late = "it was not ready in time";
   tell(agent, EndProcess{process_id, late, true});
   co_return failed({Errc::deadline, start.name + " did not start: " + late});
+}
+
+/// Nobody has its address, and the run goes on without it.
+Error CoordinatorActor::end_misfit(ProcessId process, const std::string& type) {
+  Member& member = *find(process);
+  ProcessDown down;
+  down.cause = "actors of type " + type + " have another interface than its starter asks for";
+  down.wanted = true;
+  Error error{Errc::invalid_argument, member.identity.name + " did not start: " + down.cause};
+  tell(agent_of<Node>(member.node), EndProcess{process, down.cause, true});
+  mark_dead(member, std::move(down));
+  return error;
 }
 
 // ---- bringing processes together ----

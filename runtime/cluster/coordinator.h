@@ -138,6 +138,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<std::optional<Result<Started>>> started_before(std::string name, Time deadline);
   /// Starts the next incarnation of an actor on its host.
   Task<Result<Started>> begin(StartActor start);
+  Error end_misfit(ProcessId process, const std::string& type);
   Task<Result<void>> order_admit(ProcessId who, Contact contact);
   Task<Result<void>> order_dial(ProcessId who, Contact contact);
   Task<Result<void>> introduce(ProcessId lower, ProcessId higher);

@@ -10,6 +10,11 @@ constexpr Duration kFarewell = std::chrono::seconds(1);
 constexpr Duration kFlushCheck = std::chrono::milliseconds(5);
 }  // namespace
 
+bool is_reserved_name(std::string_view name) {
+  return name == "coordinator" || name == "launcher" || name == "node" ||
+         name.starts_with(kNodePrefix);
+}
+
 std::string silence_text(Duration silence) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(silence).count();
   return "silence: nothing was heard from it for " + std::to_string(ms) + " ms";

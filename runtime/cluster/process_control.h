@@ -19,8 +19,10 @@ using EndOwnProcess = std::function<void(int code, const std::string& why)>;
 using SufferFault = std::function<Result<void>(const Strike& strike)>;
 
 /// Exit codes of the runtime's own processes.
-constexpr int kExitFailed = 1;     ///< the actor failed
-constexpr int kExitLostLease = 3;  ///< the process above is gone
+constexpr int kExitFailed = 1;  ///< the actor failed
+/// The process above is gone. None that an actor ends with by itself, and so would be started again
+/// for: not small, no sysexits (64 to 78), sanitizer's (77, 99) or shell's (126 and above).
+constexpr int kExitLostLease = 117;
 
 /// What ends with it begins again elsewhere, and nobody is at fault.
 constexpr std::string_view kHostDrained = "its host is drained";
@@ -32,6 +34,9 @@ constexpr Duration kNodeEnds = std::chrono::seconds(1);
 /// A node's name, before its host's.
 constexpr std::string_view kNodePrefix = "node-";
 inline std::string node_name(const std::string& host) { return std::string(kNodePrefix) + host; }
+/// Whether the run's own processes are called so, or may be: an actor of that name would take the
+/// place of their sockets and logs.
+bool is_reserved_name(std::string_view name);
 /// The cause with which Links end a link that was silent, and what we say about it.
 constexpr std::string_view kSilence = "silence";
 std::string silence_text(Duration silence);

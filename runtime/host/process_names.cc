@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>  // and how we were called
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -32,9 +33,12 @@ std::vector<std::string> command_line(const std::filesystem::path& process) {
 
 }  // namespace
 
-std::vector<std::string> child_arguments(const std::string& name, std::uint64_t run,
-                                         std::int64_t parent) {
-  return {"sterna", kMark, name, fmt::format("{:016x}", run), std::to_string(parent)};
+std::string own_program_name() { return program_invocation_short_name; }
+
+std::vector<std::string> child_arguments(const std::string& program, const std::string& name,
+                                         std::uint64_t run, std::int64_t parent) {
+  return {std::filesystem::path(program).filename().string(), kMark, name,
+          fmt::format("{:016x}", run), std::to_string(parent)};
 }
 
 namespace {

@@ -1,10 +1,12 @@
 // How a run's processes are called on the command line, and how to find them by it:
 //
-//   sterna __process NAME RUN PARENT
+//   PROGRAM __process NAME RUN PARENT
 //
-// NAME and RUN are there for people (ps) and for the last check that nothing of a run is left;
-// PARENT is the pid of the parent, so that a child whose parent died before it could ask to die
-// with it knows; 0 where a remote shell started it. Secrets never are on the command line.
+// PROGRAM is how the program is called (sterna, or a user's own): for ps, and for what the system
+// says of a crash. NAME and RUN are there for people (ps) and for the last check that nothing of a
+// run is left; PARENT is the pid of the parent, so that a child whose parent died before it could
+// ask to die with it knows; 0 where a remote shell started it. Secrets never are on the command
+// line.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +22,11 @@ struct ChildArguments {
   std::int64_t parent = 0;  ///< 0: started on this host from another one
 };
 
-std::vector<std::string> child_arguments(const std::string& name, std::uint64_t run,
-                                         std::int64_t parent);
+/// How this program was called, without its folder.
+std::string own_program_name();
+/// `program` is the path of the child's.
+std::vector<std::string> child_arguments(const std::string& program, const std::string& name,
+                                         std::uint64_t run, std::int64_t parent);
 /// Null if the program was not started as a child.
 std::optional<ChildArguments> parse_child_arguments(const std::vector<std::string>& arguments);
 

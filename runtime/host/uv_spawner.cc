@@ -127,7 +127,7 @@ void UvSpawner::Child::listen() {
       });
 }
 
-UvSpawner::UvSpawner(UvLoop& loop) : loop_(loop) {}
+UvSpawner::UvSpawner(UvLoop& loop) : name_(own_program_name()), loop_(loop) {}
 
 UvSpawner::~UvSpawner() {
   for (const auto& [pid, child] : children_) {
@@ -174,7 +174,7 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
     stdio[kKeptDescriptor].data.fd = kept;
   }
   std::vector<std::string> arguments =
-      child_arguments(bootstrap.identity.name, bootstrap.run, ::getpid());
+      child_arguments(name_, bootstrap.identity.name, bootstrap.run, ::getpid());
   std::vector<std::string> environment = child_environment(bootstrap.environment);
   std::vector<char*> argv = pointers(arguments);
   std::vector<char*> env = pointers(environment);

@@ -1,8 +1,9 @@
 // UvSpawner: real processes, as children of this one, each in a session and process group of its
 // own.
 //
-// A child is this same program again: `sterna __process NAME RUN PARENT`, its Bootstrap on standard
-// input, its output in its log. It asks the kernel to die with its parent (runtime/main.h).
+// A child is this same program again: `PROGRAM __process NAME RUN PARENT`, its Bootstrap on
+// standard input, its output in its log. It asks the kernel to die with its parent
+// (runtime/main.h).
 #pragma once
 
 #include <uv.h>
@@ -40,7 +41,7 @@ class UvSpawner final : public Spawner {
   std::uint64_t resident_bytes(std::int64_t pid) const override;
 
   /// Another program than this one from here on; its main is sterna::main.
-  void set_program(std::string path) { program_ = std::move(path); }
+  void set_program(std::string path) { program_ = name_ = std::move(path); }
 
   /// Where a child finds the pipe on which it says how it can be reached.
   static constexpr int kAnswerDescriptor = 3;
@@ -55,6 +56,7 @@ class UvSpawner final : public Spawner {
   void watch_orphans();
 
   std::string program_ = "/proc/self/exe";  ///< this very one, even if its file was replaced
+  std::string name_;                        ///< what children are called by; a path is cut
   UvLoop& loop_;
   std::map<std::int64_t, Child*> children_;  ///< by pid; freed when libuv has closed their handles
   std::map<std::string, MemoryFile> kept_;   ///< by actor

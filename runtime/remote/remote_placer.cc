@@ -141,7 +141,8 @@ Result<std::int64_t> RemotePlacer::spawn(const Bootstrap& bootstrap, Callbacks c
 }
 
 void RemotePlacer::start(Placed& one) {
-  std::vector<std::string> arguments = child_arguments(one.told->identity.name, one.told->run, 0);
+  std::vector<std::string> arguments =
+      child_arguments("", one.told->identity.name, one.told->run, 0);
   arguments.erase(arguments.begin());  // the program's own name
   one.session->run(arguments);
   one.session->write(with_size(pack(*one.told)));

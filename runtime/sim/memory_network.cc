@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/transport/message_limits.h"
 #include "runtime/transport/owned_message.h"
 
 namespace sterna {
@@ -267,6 +268,8 @@ void MemoryTransport::send_unsent(ChannelId id) {
 Result<void> MemoryTransport::send(ChannelId id, std::span<const OutFrame> frames) {
   const auto found = channels_.find(id);
   if (found == channels_.end()) return Error{Errc::actor_down, "no such connection"};
+  const auto lane = static_cast<std::size_t>(found->second.lane);
+  STERNA_TRY(check_message(frames, kMaxFrameBytes[lane]));
   if (silent_) return {};
   Message message;
   for (const OutFrame& frame : frames) message.push_back(copy_bytes(frame.view));

@@ -5,8 +5,8 @@
 
 namespace sterna {
 
-/// How the cause ends where a handshake failed: the peer has another key than we know, or it ended
-/// in the middle of it.
-constexpr std::string_view kHandshakeFailed = "failed (is its key another?)";
+/// How the cause ends where a handshake failed: the peer ended in the middle of it, or it has
+/// another key than we know.
+constexpr std::string_view kHandshakeFailed = "failed (it ended meanwhile, or its key is another)";
 
 }  // namespace sterna

@@ -71,7 +71,7 @@ class InMessage {
 
 /// The cause of the end of a connection of which only that much is known; each end may have it.
 constexpr std::string_view kConnectionLost =
-    "connection lost (the peer closed it, or sent an oversized frame)";
+    "connection lost (the peer ended or was started again, or it sent an oversized frame)";
 
 /// What a transport counted; each is also one log line per peer.
 struct TransportCounters {

@@ -8,13 +8,10 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/transport/transport.h"
+#include "runtime/transport/message_limits.h"
 #include "runtime/zmq/zmq_socket.h"
 
 namespace sterna {
-
-/// More frames than this in one message is abuse (Cap'n Proto segments: one, plus one per blob).
-constexpr std::size_t kMostFrames = 64;
 
 /// One message received from a ROUTER, reused for the next so that its slots are set up only once.
 class ZmqMessage final : public InMessage {

@@ -1,7 +1,6 @@
 // ZmqTransport: its sockets, and the connections made, used and ended over them.
 #include "runtime/zmq/zmq_transport.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 #include <limits>
 
@@ -25,7 +24,6 @@ constexpr std::size_t kMostTombstones = 4096;
 constexpr int kBacklog = 4096;  // as many may dial at once
 constexpr int kProbes = 3;      // unanswered, and the kernel gives a connection up
 constexpr std::size_t kLongestClaim = 64;
-constexpr std::int64_t kFrameOverhead = 256;  // what encryption adds, and more
 
 constexpr int kBoundEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
                              ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
@@ -312,21 +310,11 @@ Result<ChannelId> ZmqTransport::dial(Lane lane, const Contact& peer) {
 }
 
 Result<void> ZmqTransport::send(ChannelId id, std::span<const OutFrame> frames) {
-  if (frames.empty() || frames.size() > kMostFrames) {
-    return Error{Errc::invalid_argument,
-                 "a message of " + std::to_string(frames.size()) + " frames"};
-  }
   Channel* channel = find(id);
   if (channel == nullptr) return Error{Errc::actor_down, "the connection is gone"};
   // The peer would drop the connection for it, and no word of why.
-  const std::int64_t most =
-      options_.max_frame_bytes[static_cast<std::size_t>(channel->port->lane)] - kFrameOverhead;
-  for (const OutFrame& frame : frames) {
-    if (std::cmp_less_equal(frame.view.size(), most)) continue;
-    return Error{
-        Errc::invalid_argument,
-        fmt::format("a frame of {} bytes, where {} may be sent at most", frame.view.size(), most)};
-  }
+  const auto lane = static_cast<std::size_t>(channel->port->lane);
+  STERNA_TRY(check_message(frames, options_.max_frame_bytes[lane]));
   if (channel->muted) return Error{Errc::actor_down, "the connection is gone"};
   if (channel->closing) return Error{Errc::actor_down, channel->cause};
   if (frames.size() == 1 && frames[0].view.size() > kLargestBatchedFrame &&

@@ -51,8 +51,7 @@ struct ZmqOptions {
   int port_low = 0;                        ///< tcp: 0 for any free port
   int port_high = 0;
   std::uint64_t port_hash = 0;  ///< of run and actor: where in the range to begin
-  /// Longest frame per lane; a longer one costs the sender its connection.
-  std::array<std::int64_t, kLanes> max_frame_bytes = {4LL << 20, 64LL << 20};
+  std::array<std::int64_t, kLanes> max_frame_bytes = kMaxFrameBytes;
   /// Messages queued per connection and direction. Only a backstop: credits bound the bytes.
   int high_water_mark = 1 << 16;
   Duration connect_timeout = std::chrono::seconds(5);

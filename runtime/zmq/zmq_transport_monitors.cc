@@ -61,7 +61,7 @@ void ZmqTransport::bound_event(Port& port, const SocketMonitor::Event& event) {
       ++port.failed_handshakes;
       ++counters_.handshake_failures;
       notice("a handshake failed at " + event.endpoint + " of " + self_.text() +
-             ": a peer without valid credentials, or not one of ours");
+             ": the peer ended meanwhile, has no valid credentials, or is none of ours");
       break;
     default:
       break;

@@ -76,7 +76,7 @@ void ZmqTransport::receive(Port& port) {
     if (!port.parted.empty()) {
       notice(self_.text() + " lost a connection before its first message on the " +
              (port.lane == Lane::control ? "control" : "data") +
-             " lane (the peer closed it, or sent an oversized frame)");
+             " lane (the peer ended, or it sent an oversized frame)");
       port.parted.clear();
     }
     port.watch.rest();

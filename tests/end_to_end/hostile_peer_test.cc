@@ -252,7 +252,7 @@ TEST_P(HostilePeer, WithoutAValidKeyOrTokenItIsNotLetIn) {
   const Counter denied = &Inspection::authentication_denials;
 
   admitted->proof = {};
-  suffer("m", {"no key", &Inspection::handshake_failures, "without valid credentials", knock},
+  suffer("m", {"no key", &Inspection::handshake_failures, "no valid credentials", knock},
          *admitted);
   admitted->proof = {valid.user, make_credentials()};
   suffer("m", {"a wrong key", denied, GetParam() ? "unknown public key" : "wrong token", knock},

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <utility>
 
@@ -200,6 +201,16 @@ TEST_P(RuntimeProcesses, StatusNamesProcessesWithTheirMemory) {
   EXPECT_EQ(status.processes[0].identity.name, "node-localhost");
   EXPECT_EQ(status.processes[1].pid, pid("a"));
   EXPECT_GT(status.processes[1].resident_bytes, 1U << 20);
+}
+
+TEST_P(RuntimeProcesses, AreCalledAsTheProgramIs) {
+  const std::string folder = "/proc/" + std::to_string(pid("a"));
+  const std::string name = own_program_name();
+  std::string line;
+  std::getline(std::ifstream(folder + "/comm"), line);
+  EXPECT_EQ(line, name.substr(0, 15));  // what the kernel keeps of it
+  std::getline(std::ifstream(folder + "/cmdline"), line, '\0');
+  EXPECT_EQ(line, name);
 }
 
 TEST_P(RuntimeProcesses, AKilledActorIsMournedWithItsCauseWithinASecond) {

@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Each, CrashTrace, testing::Values(SIGSEGV, SIGBUS, SIGA
 
 TEST_P(CrashTrace, SaysWhichThreadWasWhereAndEndsTheProcessByTheSignal) {
   const auto crash = [] {
-    trace_crashes();
+    trace_crashes("worker0");
     std::thread thread([] {
       pthread_setname_np(pthread_self(), "compute/1");
       (void)raise(GetParam());
@@ -42,12 +42,12 @@ TEST_P(CrashTrace, SaysWhichThreadWasWhereAndEndsTheProcessByTheSignal) {
   };
   EXPECT_EXIT(crash(), testing::KilledBySignal(GetParam()),
               "^(.*\\[0x[0-9a-f]+\\]\n)+crashed: SIG[A-Z]+ from process [0-9]+ in thread "
-              "\"compute/1\"; .* above\n$");
+              "\"compute/1\" of worker0; .* above\n$");
 }
 
 TEST_P(CrashTrace, OfThreadsThatCrashAtOnceTheFirstSaysAllOfIt) {
   const auto crash = [] {
-    trace_crashes();
+    trace_crashes("worker0");
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) threads.emplace_back([] { (void)raise(GetParam()); });
     for (std::thread& thread : threads) thread.join();
@@ -61,7 +61,7 @@ TEST(CrashTraceOfAccess, SaysWhichAddressAndLastWhoAskedForIt) {
   if (is_taken(SIGSEGV)) GTEST_SKIP() << "a sanitizer has that signal";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto crash = [] {
-    trace_crashes();
+    trace_crashes("worker0");
     *reinterpret_cast<volatile int*>(0x1000) = 1;  // NOLINT(performance-no-int-to-ptr)
   };
   EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV),
@@ -74,7 +74,7 @@ TEST(CrashTraceOfAccess, SaysWhatItWasWhereTheCallsAreNotToBeFound) {
   if (is_taken(SIGSEGV)) GTEST_SKIP() << "a sanitizer has that signal";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto crash = [] {
-    trace_crashes();
+    trace_crashes("worker0");
     reinterpret_cast<void (*)()>(0x1000)();  // NOLINT(performance-no-int-to-ptr)
   };
   EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV),
@@ -91,7 +91,7 @@ TEST(CrashTraceOfAccess, EndsByTheFirstSignalWhereTheStackIsBroken) {
   if (is_taken(SIGSEGV) || is_taken(SIGABRT)) GTEST_SKIP() << "a sanitizer has that signal";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto crash = [] {
-    trace_crashes();
+    trace_crashes("worker0");
     std::thread thread(aborts_on_a_broken_stack);
     thread.join();
   };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,22 @@ TEST_F(SelfDescription, OtherWordsAreAUsersCommand) {
   EXPECT_EQ(say({"--describe"}), std::nullopt);
   EXPECT_EQ(say({"--describe", "--json", "more"}), std::nullopt);
   EXPECT_EQ(said, "");
+}
+
+TEST_F(SelfDescription, SaysOfEachLineOfArgumentsWhatIsWrongWithThem) {
+  std::istringstream lines(R"({"type":"adder","args":{"amount":3}})"
+                           "\n"
+                           R"({"type":"adder","args":{"amount":"1s"}})"
+                           "\n"
+                           R"({"type":"nobody","args":{}})"
+                           "\n"
+                           "{}\n");
+  std::istringstream answers(check_args(registry, lines));
+  std::vector<std::string> said_of;
+  for (std::string line; std::getline(answers, line);) said_of.push_back(line);
+  EXPECT_THAT(said_of,
+              testing::ElementsAre("", HasSubstr("amount"), HasSubstr("no actor type is called"),
+                                   HasSubstr("no object")));
 }
 
 TEST_F(SelfDescription, WithoutABundleThereIsNoHashOfOne) {

@@ -21,7 +21,8 @@ int join(const std::string& path, const Console& console) {
   const Result<Bootstrap> bootstrap = read_bootstrap_file(file, path);
   if (!bootstrap) return console.report(bootstrap.error());
   // The same process under its name in the run, so that everybody can tell whose it is.
-  std::vector<std::string> words = child_arguments(bootstrap->identity.name, bootstrap->run, 0);
+  std::vector<std::string> words =
+      child_arguments(own_program_name(), bootstrap->identity.name, bootstrap->run, 0);
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());

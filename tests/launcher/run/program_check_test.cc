@@ -14,7 +14,9 @@ namespace sterna::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class ProgramCheck : public testing::Test {
@@ -71,6 +73,20 @@ TEST_F(ProgramCheck, NamesTheNearestArgumentOrAll) {
               HasSubstr("no argument \"colour\"; it has start, step"));
 }
 
+TEST_F(ProgramCheck, HasTheProgramItselfReadTheValues) {
+  std::ofstream(program_)
+      << "#!/bin/sh\n[ \"$*\" = --check-args ] && exec sed 's/.*1s.*/no number/; "
+         "t; s/.*//'\ncat <<'END'\n"
+         R"({"format":1,"protocol":)"
+      << kProtocolVersion
+      << R"(,"schema_hash":"ff","actors":[{"type":"counter","args":)"
+         R"([{"key":"start"}]}],"checks_args":true})"
+      << "\nEND\n";
+  fs::permissions(program_, fs::perms::owner_all);
+  EXPECT_TRUE(check("counter", "count = 2\nargs = {start = 1}\n").ok());
+  EXPECT_EQ(error("counter", "name = \"c\"\nargs = {start = \"1s\"}\n"), "c: no number");
+}
+
 TEST_F(ProgramCheck, RefusesAProgramOfAnotherProtocol) {
   install_counter(kProtocolVersion + 1);
   EXPECT_THAT(error("counter"), HasSubstr("speaks another protocol than this sterna"));
@@ -80,8 +96,15 @@ TEST_F(ProgramCheck, RefusesAProgramThatDoesNotDescribeItself) {
   std::ofstream(program_) << "#!/bin/sh\nexit 3\n";
   fs::permissions(program_, fs::perms::owner_all);
   EXPECT_THAT(error("counter"), HasSubstr("does not answer to --describe --json"));
-  install("hello");
-  EXPECT_THAT(error("counter"), HasSubstr("its description: "));
+  EXPECT_THAT(error("counter"), HasSubstr("exited with code 3"));
+  for (const char* description : {"", "hello", "[]", "{}", R"({"schema_hash":"x"})",
+                                  R"({"schema_hash":1,"protocol":3,"actors":[]})",
+                                  R"({"schema_hash":"ff","protocol":3,"actors":[{"type":1}]})"}) {
+    install(description);
+    EXPECT_THAT(error("counter"), HasSubstr("does not answer to --describe --json")) << description;
+    EXPECT_THAT(error("counter"), EndsWith("is its main sterna::main?"));
+    EXPECT_THAT(error("counter"), Not(HasSubstr("exception")));
+  }
 }
 
 TEST_F(ProgramCheck, RefusesAProgramThatIsNotThere) {

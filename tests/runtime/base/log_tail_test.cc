@@ -29,6 +29,15 @@ TEST_F(LogTail, AreTheLastLinesThatSaySomething) {
   EXPECT_THAT(tail("", 2), IsEmpty());
 }
 
+TEST_F(LogTail, OfACrashAreWhatWasSaidBeforeAndWhatItWas) {
+  std::string log = "one\ntwo [0x12]\n";
+  for (int i = 0; i < 64; ++i) log += "libc.so.6(gsignal+0x12)[0x7f3a2b1c0e5b]\n";
+  log +=
+      "words(+0x2fbe1)[0x55d0c7b1fbe1]\n[0x55d0c7b1fbe1]\ncrashed: SIGABRT in thread \"words\"\n";
+  EXPECT_THAT(tail(log, 3),
+              ElementsAre("one", "two [0x12]", "crashed: SIGABRT in thread \"words\""));
+}
+
 TEST_F(LogTail, OfAnEndlessLineAreItsBeginningAsFarAsItIsSeen) {
   const std::vector<std::string> lines = tail(std::string(100000, 'x') + "\nlast\n", 2);
   ASSERT_EQ(lines.size(), 2U);

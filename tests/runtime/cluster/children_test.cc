@@ -186,6 +186,20 @@ TEST_F(ChildrenTest, WhoEndsForWantOfWhatIsAboveHasLostTheLink) {
   EXPECT_EQ(ends[2].cause, "it lost the link to the coordinator");
 }
 
+TEST_F(ChildrenTest, WhoEndsByItselfWithACodeOfItsOwnHasLostNothing) {
+  const std::vector<int> codes = {2, 3, 4, 66, 75, 77, 78, 99, 126, 127, 255};
+  for (const int code : codes) {
+    ends.clear();
+    Bootstrap b;
+    b.process = {6};
+    b.identity = {"worker0", 1};
+    spawner.exit(*children.spawn(b), {code, 0, false});
+    ASSERT_EQ(ends.size(), 1U);
+    EXPECT_EQ(ends[0].cause, "exited with code " + std::to_string(code));
+    EXPECT_FALSE(is_loss(ends[0])) << code;
+  }
+}
+
 TEST_F(ChildrenTest, AProcessThatCannotBeStartedIsAnError) {
   spawner.refuses = true;
   Bootstrap b;

@@ -64,6 +64,41 @@ TEST_F(ClusterSim, AnInterruptEndsWhatWaits) {
   EXPECT_EQ(answer.error().code, Errc::cancelled);
 }
 
+/// What each call that asks the run says; "" where one does not complain.
+std::vector<std::string> complaints(Cluster& cluster) {
+  const auto of = [](const auto& result) {
+    return !result && result.error().code == Errc::unavailable ? result.error().message : "";
+  };
+  const ActorRef<Peer> nobody{};
+  cluster.allow_faults();
+  cluster.ends_soon();
+  cluster.report({});
+  EXPECT_FALSE(cluster.process_of("node-b").has_value());
+  return {of(cluster.spawn<Peer>("a", "peer", PeerArgs{})),
+          of(cluster.start_actors({{"a", "peer", pack(PeerArgs{})}})),
+          of(cluster.find<Peer>("a", seconds(1))),
+          of(cluster.ask(nobody, Deposit{1}, seconds(1))),
+          of(cluster.publish("a", nobody)),
+          of(cluster.inject({}).take()),
+          of(cluster.read_file({})),
+          of(cluster.inspect(kCoordinatorProcess)),
+          of(cluster.admit_extra("a", {}))};
+}
+
+TEST(ClusterBeforeAndAfter, WhatAsksARunThatIsNotThereSaysSo) {
+  const Registry registry = peer_registry();
+  SimWorld world(1, registry);
+  Cluster cluster(world.launcher(), registry, {});
+  EXPECT_THAT(complaints(cluster),
+              testing::Each("the run has not been started: call start() first"));
+  ASSERT_TRUE(cluster.start().ok());
+  EXPECT_EQ(cluster.start().error().code, Errc::already_exists);
+  EXPECT_TRUE(cluster.spawn<Peer>("a", "peer", PeerArgs{}).ok());
+  cluster.stop(seconds(1));
+  EXPECT_THAT(complaints(cluster), testing::Each("the run has been stopped"));
+  EXPECT_EQ(cluster.start().error().message, "the run has been stopped");
+}
+
 TEST(Describe, ADeathIsOneLineThatQuotesTheLogOfWhoSaidNothing) {
   ProcessDown down;
   down.identity = {"worker-0", 1};

@@ -88,6 +88,26 @@ TEST_F(CoordinatorTest, ANameThatCannotBeAFilesIsRefused) {
   spawn(std::string(64, 'w'));
 }
 
+TEST_F(CoordinatorTest, ANameOfTheRunsOwnProcessesIsRefusedAndTheRunGoesOn) {
+  for (const std::string name : {"coordinator", "launcher", "node-localhost", "node-b"}) {
+    const auto spawned = cluster.spawn<Peer>(name, "peer", PeerArgs{});
+    EXPECT_EQ(spawned.error().code, Errc::invalid_argument) << name;
+    EXPECT_THAT(spawned.error().message, HasSubstr("cannot name an actor"));
+  }
+  EXPECT_EQ(ask(spawn("nodes"), 1), 1);
+}
+
+TEST_F(CoordinatorTest, AnActorOfAnotherInterfaceThanIsAskedForIsEndedAndTheRunGoesOn) {
+  const auto other = cluster.spawn<Agent>("a", "peer", PeerArgs{});
+  EXPECT_EQ(other.error().code, Errc::invalid_argument);
+  EXPECT_EQ(other.error().message,
+            "a did not start: actors of type peer have another interface than its starter asks "
+            "for");
+  EXPECT_TRUE(wait([&] { return !world.lives("a"); }, seconds(5)));
+  EXPECT_EQ(ask(spawn("a"), 1), 1);
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
 TEST_F(CoordinatorTest, AnActorOnAHostThatIsNotOfTheRunSaysSo) {
   const auto started = cluster.start_actors({{"a", "peer", pack(PeerArgs{}), "elsewhere"}});
   ASSERT_FALSE(started.ok());

@@ -6,8 +6,10 @@ namespace sterna {
 namespace {
 
 TEST(ProcessNames, AChildReadsBackWhatItsParentWrote) {
-  const auto child =
-      parse_child_arguments(child_arguments("worker-0", 0xfedcba9876543210ULL, 4711));
+  const std::vector<std::string> arguments =
+      child_arguments("/usr/bin/words", "worker-0", 0xfedcba9876543210ULL, 4711);
+  EXPECT_EQ(arguments[0], "words");
+  const auto child = parse_child_arguments(arguments);
   ASSERT_TRUE(child.has_value());
   EXPECT_EQ(child->name, "worker-0");
   EXPECT_EQ(child->run, 0xfedcba9876543210ULL);

@@ -65,6 +65,17 @@ TEST_F(Spawning, AChildIsCalledByItsNameAndLogsIntoItsFile) {
             "__process worker-0 00000000000000ff " + std::to_string(::getpid()) + "\ntrouble\n");
 }
 
+TEST_F(Spawning, AChildOfAnotherProgramIsCalledByThatProgramsName) {
+  const std::string words = (folder / "words").string();
+  std::filesystem::create_symlink("/bin/cat", words);
+  spawner.set_program(words);
+  Spawner::Callbacks callbacks;
+  callbacks.on_exit = [this](const ProcessExit& how) { exit = how; };
+  ASSERT_TRUE(spawner.spawn(child, std::move(callbacks)).ok());
+  wait_for_end();
+  EXPECT_THAT(read("worker-0.log"), HasSubstr("words: __process: "));
+}
+
 TEST_F(Spawning, AChildIsToldItsBootstrapOnStandardInput) {
   child.credentials.secret_key = "secret";
   ASSERT_TRUE(spawn("cat > $FOLDER/told").ok());

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/transport/message_limits.h"
 #include "tests/runtime/sim/memory_peer.h"
 
 namespace sterna::test {
@@ -32,6 +33,20 @@ TEST_F(MemoryNetworks, MessagesOfAChannelKeepTheirOrderWhateverTheirDelays) {
   for (const char* text : {"one", "two", "three"}) EXPECT_TRUE(worker.say(channel, text));
   pass(1s);
   EXPECT_THAT(server.heard, ElementsAre("worker#1: one", "worker#1: two", "worker#1: three"));
+}
+
+TEST_F(MemoryNetworks, WhatTheRealTransportDoesNotCarryIsRefusedHereToo) {
+  server.transport.admit(worker.contact);
+  const ChannelId control = worker.dial(server);
+  const ChannelId data = worker.dial(server, Lane::data);
+  const std::string long_one(5U << 20, 'x');
+  EXPECT_FALSE(worker.say(control, long_one));
+  EXPECT_TRUE(worker.say(data, long_one));
+  const std::vector<OutFrame> many(kMostFrames + 1, {std::as_bytes(std::span("x")), nullptr});
+  EXPECT_EQ(worker.transport.send(control, many).error().code, Errc::invalid_argument);
+  EXPECT_EQ(worker.transport.send(control, {}).error().code, Errc::invalid_argument);
+  pass(1s);
+  EXPECT_EQ(server.heard.size(), 1U);
 }
 
 TEST_F(MemoryNetworks, AnAnswerGoesBackOverTheSameChannel) {

@@ -81,7 +81,7 @@ TEST_P(ZmqTransportMonitors, ALostPeerClosesItsChannelsAtBothKindsOfEnd) {
   EXPECT_FALSE(server->send(accepted, "anyone?"));
   acceptor.reset();
   ASSERT_TRUE(until([&] { return server->ends.contains(dialled); }));
-  EXPECT_THAT(server->ends[dialled], HasSubstr("connection lost"));
+  EXPECT_THAT(server->ends[dialled], HasSubstr("connection lost (the peer ended "));
   EXPECT_FALSE(server->send(dialled, "anyone?"));
   EXPECT_EQ(server->transport->counters().disconnects, 2U);
 }
@@ -131,6 +131,7 @@ TEST_P(ZmqTransportMonitors, AConnectionLostBeforeItsFirstMessageIsCountedAndLog
   ASSERT_TRUE(until([&] { return server->transport->counters().disconnects == 1; }));
   ASSERT_EQ(server->notices.size(), 1U);
   EXPECT_THAT(server->notices[0], HasSubstr("before its first message"));
+  EXPECT_THAT(server->notices[0], HasSubstr("(the peer ended, "));
 }
 
 TEST_P(ZmqTransportMonitors, DiallingWhereNobodyListensCloses) {
@@ -194,9 +195,28 @@ TEST_F(SilentListener, OneThatHangsUpAfterAWhileWasSilentToo) {
   EXPECT_THAT(end(50ms), StartsWith(kSilent));
 }
 
-TEST_F(SilentListener, OneThatHangsUpBeforeMayHaveAnotherKey) {
+TEST_F(SilentListener, OneThatHangsUpBeforeEndedOrHasAnotherKey) {
   options.handshake_timeout = options.answer_timeout = 60s;
-  EXPECT_THAT(end(0ms), EndsWith(kHandshakeFailed));
+  const std::string cause = end(0ms);
+  EXPECT_THAT(cause, EndsWith(kHandshakeFailed));
+  EXPECT_THAT(cause, HasSubstr("failed (it ended meanwhile, "));
+}
+
+TEST_F(Network, WhoHangsUpInTheHandshakeIsFirstOfAllSomebodyWhoEnded) {
+  options.kind = ZmqOptions::Kind::tcp;
+  const auto server = make("server");
+  const std::string& endpoint = server->contact.control_endpoint;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port =
+      htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+  const int caller = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::connect(caller, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ::close(caller);
+  ASSERT_TRUE(until([&] { return !server->notices.empty(); }));
+  EXPECT_THAT(server->notices[0], HasSubstr("a handshake failed at "));
+  EXPECT_THAT(server->notices[0], HasSubstr(": the peer ended meanwhile, "));
 }
 
 }  // namespace
