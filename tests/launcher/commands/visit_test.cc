@@ -10,6 +10,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 using StatusCommand = CommandTest;
+using HostCommands = CommandTest;
 using ListCommand = CommandTest;
 using LogsCommand = CommandTest;
 using DownCommand = CommandTest;
@@ -49,6 +50,30 @@ TEST_F(StatusCommand, OfADirectoryWithoutAResultSaysThatTheRunHasEndedWithoutAWo
   EXPECT_EQ(told.exit, 0);
   EXPECT_THAT(told.out, HasSubstr("\"phase\":\"abandoned\"}\n"));
   EXPECT_EQ(told.err, "");
+}
+
+TEST_F(HostCommands, FailInALineOfARunThatHasEndedHoweverItDid) {
+  ended("mnist-1", 0);
+  ended("mnist-2", 75);
+  const std::string forgotten = folder.path() + "/forgotten";
+  std::filesystem::create_directories(forgotten);
+  write("forgotten/resolved.toml", "format = 1\n");
+  const std::vector<std::vector<const char*>> commands = {
+      {"drain", "RUN", "a"},
+      {"move", "RUN", "worker0", "a"},
+      {"add", "RUN", "b"},
+      {"add", "RUN", "b", "--json"},
+  };
+  for (const std::string& run : {std::string("mnist-1"), std::string("mnist-2"), forgotten}) {
+    for (std::vector<const char*> words : commands) {
+      words[1] = run.c_str();
+      const Said said = sterna(words);
+      EXPECT_EQ(said.exit, 1) << words[0];
+      EXPECT_EQ(said.out, "");
+      EXPECT_EQ(said.err, run + " has ended (`sterna status` says how), and so `sterna " +
+                              words[0] + "` has done nothing\n");
+    }
+  }
 }
 
 TEST_F(ListCommand, HasALineForEachRun) {
