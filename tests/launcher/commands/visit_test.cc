@@ -1,4 +1,7 @@
 // What is said of runs that are over, or not there: status, watch, list, logs, down.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/launcher/commands/command_fixture.h"
@@ -84,6 +87,14 @@ TEST_F(ListCommand, HasALineForEachRun) {
   EXPECT_EQ(said.exit, 0);
   EXPECT_EQ(said.out, "a-1  1 host   ended: it was a-1\nb-1  1 host   ended: it was b-1\n");
   EXPECT_THAT(sterna({"list", "--json"}).out, HasSubstr("\"exit\":1,\"phase\":\"ended\"}\n"));
+}
+
+TEST_F(ListCommand, HasAsManyOfThoseThatAreOverAsItsHelpSays) {
+  for (std::size_t i = 0; i < kEndedKept + 2; ++i) ended(fmt::format("a-{:02}", i), 0);
+  const std::string out = sterna({"list"}).out;
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(out, '\n')), kEndedKept);
+  EXPECT_THAT(out, StartsWith("a-02  1 host   ended: "));
+  EXPECT_THAT(sterna({"list", "--help"}).out, HasSubstr(fmt::format("the last {}", kEndedKept)));
 }
 
 TEST_F(ListCommand, HasOneLineForARunThatEndedWithSeveral) {
