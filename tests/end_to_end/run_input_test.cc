@@ -299,6 +299,12 @@ TEST_F(RunInput, RefusesARunDirectoryThatCannotBeMade) {
                  HasSubstr("cannot create the run directory"));
 }
 
+TEST_F(RunInput, RefusesARunDirectoryThatCannotBeMadeBeforeItDrawsDigits) {
+  write("file", "");
+  expect_refused({"run", "job.toml", "--run-dir", "file/run"}, 2,
+                 HasSubstr("cannot create the run directory"));
+}
+
 // ---- ports ----
 
 /// Holds a port of 127.0.0.1.
