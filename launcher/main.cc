@@ -16,10 +16,12 @@
 namespace {
 
 /// A closed standard stream would lend its number to the first file or socket that is opened, and
-/// what is meant for the screen would end up in it.
+/// what is meant for the screen would end up in it. Standard output still refuses to be written to:
+/// what was asked for went nowhere, and a command has to say so.
 void open_standard_streams() {
   for (int stream = 0; stream <= 2; ++stream) {
-    if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != stream) return;
+    const int how = stream == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+    if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", how) != stream) return;
   }
 }
 

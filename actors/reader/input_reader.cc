@@ -132,7 +132,13 @@ Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
   preparing.reset();
   report();
   for (const std::string& line : examples_->how.bad->news()) process().log(line);
-  if (!batch) co_return batch;
+  if (!batch) {
+    const Error damage =
+        Error(batch.error())
+            .in(fmt::format("step {}, batch of rank {}", question.step, question.rank));
+    fail(damage.message);  // not the asker's fault, and it would be so for another one
+    co_return Error{Errc::actor_down, damage.message};
+  }
   Span answering;
   if (tracer_->wants(question.step)) {
     const TraceTrack loop = tracer_->track(traced::kLoop);

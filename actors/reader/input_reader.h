@@ -1,6 +1,7 @@
 // InputReader: answers which batch belongs to (step, rank). A function of the job's seed alone, so
 // that any reader may answer any question, again and again, and its death loses nothing. One with
-// a shard answers the rows that lie in it.
+// a shard answers the rows that lie in it. Where what it reads is damaged or gone it ends by
+// itself, with the file.
 #pragma once
 
 #include <cstdint>

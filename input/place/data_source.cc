@@ -146,8 +146,8 @@ Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& q
   DataQuery of_any_name = query;
   of_any_name.name.clear();
   if (const auto other = look_in(place, of_any_name)) {
-    return {Errc::not_found, fmt::format("{} {} holds {}, but data.name asks for {}", who,
-                                         place.string(), other->name, query.name)};
+    return {Errc::not_found, fmt::format("{} {} holds {}, but {} asks for {}", who, place.string(),
+                                         other->name, query.name_word, query.name)};
   }
   if (auto others = other_shards_in(place, who, query)) return *std::move(others);
   if (auto classes = class_folders_in(place, who)) return *std::move(classes);
@@ -207,10 +207,10 @@ Result<DataLocation> find_data(const DataQuery& query) {
   if (set != nullptr && lies_nowhere(*set)) return DataLocation{{}, query.name};
   struct Named {
     const std::optional<fs::path>& place;
-    const char* who;
+    std::string_view who;
   };
-  for (const Named& named :
-       {Named{query.flag, "--data"}, Named{query.file, "the cluster file's data directory"}}) {
+  for (const Named& named : {Named{query.flag, query.flag_word},
+                             Named{query.file, "the cluster file's data directory"}}) {
     if (!named.place) continue;
     if (auto found = look_in(*named.place, query)) return checked(*std::move(found), query);
     return nothing_in(*named.place, named.who, query);
@@ -221,15 +221,15 @@ Result<DataLocation> find_data(const DataQuery& query) {
   }
   if (set != nullptr && !set->source.empty()) {
     return Error{Errc::not_found,
-                 fmt::format("data.name asks for {}, and it is not in $STERNA_DATA or the cache: "
-                             "it comes from {}",
-                             query.name, set->source)};
+                 fmt::format("{} asks for {}, and it is not in $STERNA_DATA or the cache: it "
+                             "comes from {}",
+                             query.name_word, query.name, set->source)};
   }
   if (!query.cache) {
-    return Error{
-        Errc::not_found,
-        "no data set found, and no cache to draw digits into: give --data DIR, or set HOME "
-        "or XDG_CACHE_HOME"};
+    return Error{Errc::not_found,
+                 fmt::format("no data set found, and no cache to draw digits into: give {} DIR, or "
+                             "set HOME or XDG_CACHE_HOME",
+                             query.flag_word)};
   }
   return draw_into(*query.cache, query);
 }

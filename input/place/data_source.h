@@ -18,6 +18,9 @@ namespace sterna::input {
 /// `digits/` beneath.
 struct DataQuery {
   std::optional<std::filesystem::path> flag = std::nullopt;  ///< `--data DIR`
+  /// How whoever asks gives `flag` and `name`: errors call them so.
+  std::string flag_word = "--data";
+  std::string name_word = "data.name";
   std::optional<std::filesystem::path> file = std::nullopt;  ///< the cluster file's
   std::optional<std::filesystem::path> env = std::nullopt;   ///< $STERNA_DATA
   std::optional<std::filesystem::path> cache =

@@ -80,8 +80,14 @@ int list(const VisitOptions& options, const Console& console) {
 
 Command list_command() {
   const auto o = std::make_shared<VisitOptions>();
-  return {"list", "The runs that this user started here", visit_arguments(*o, {}),
-          [o](const Context& context) { return list(*o, context.console); }};
+  return {
+      .name = "list",
+      .help = "The runs that this user started here",
+      .arguments = visit_arguments(*o, {}),
+      .run = [o](const Context& context) { return list(*o, context.console); },
+      .notes = fmt::format("Of those that `sterna up` started and that are over it has the last "
+                           "{}, each with how it\nended; `sterna down` ends the others.",
+                           kEndedKept)};
 }
 
 }  // namespace sterna::launcher

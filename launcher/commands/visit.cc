@@ -79,13 +79,27 @@ std::vector<std::string> words_for(const std::string& command, const VisitOption
 
 namespace {
 
+constexpr const char* kIsOver = "has ended (`sterna status` says how)";
+
+/// Of a run that is over, or waits, and was to be changed.
+int nothing_changed(const std::string& command, const std::string& run, const std::string& why,
+                    const Console& console) {
+  return console.report(
+      {Errc::unavailable,
+       fmt::format("{} {}, and so `sterna {}` has done nothing", run, why, command)});
+}
+
 /// Of a run that nobody remembers, whose directory is here: what that says. None where it is no
 /// run's.
-std::optional<int> told_by_directory(const std::string& directory, bool json,
+std::optional<int> told_by_directory(const std::string& command, const VisitOptions& options,
                                      const Console& console) {
+  const std::string& directory = options.run;
   const Result<DirectoryEnd> end = directory_end(directory);
   if (!end) return console.report(end.error());
-  if (end->is_over() && json) return console.result(end->json + "\n");
+  if (end->is_over() && options.changes) {
+    return nothing_changed(command, directory, kIsOver, console);
+  }
+  if (end->is_over() && options.json) return console.result(end->json + "\n");
   if (end->is_over()) {
     console.say(end->told_of(directory));
     return end->exit;
@@ -108,6 +122,9 @@ int without_answer(RealMachine& machine, const RunStates& states, const RunState
                    const std::string& command, const VisitOptions& options, const Error& error,
                    const Console& console) {
   const RunState state = with_queues_end(machine, states, remembered, console);
+  if (!state.ended.empty() && options.changes) {
+    return nothing_changed(command, state.id, kIsOver, console);
+  }
   if (!state.ended.empty()) {
     if (options.json) return console.result(state_json_line(state) + "\n");
     console.say(fmt::format("{} has ended: {}", state.id, state.ended));
@@ -115,6 +132,10 @@ int without_answer(RealMachine& machine, const RunStates& states, const RunState
     const std::string resume = resume_of(state);
     if (state.ended.find(resume) == std::string::npos) say_resume(resume, console);
     return state.exit;
+  }
+  if (queue_of(state) != nullptr && options.changes) {
+    const std::string why = "does not answer: " + words_of(queued_job(machine, state));
+    return nothing_changed(command, state.id, why, console);
   }
   if (queue_of(state) != nullptr) return status_of_queued(machine, state, options.json, console);
   if (const std::optional<Elsewhere> head = head_elsewhere(state)) {
@@ -139,7 +160,7 @@ int with_visitor(const std::string& command, const VisitOptions& options, const 
   if (!states) return console.report(states.error());
   const Result<RunState> state = states->find(options.run);
   if (!state && state.error().code == Errc::not_found && !options.run.empty()) {
-    const auto exit = told_by_directory(options.run, options.json, console);
+    const auto exit = told_by_directory(command, options, console);
     if (exit) return *exit;
   }
   if (!state) return console.report(state.error());

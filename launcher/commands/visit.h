@@ -21,6 +21,7 @@ struct VisitOptions {
   std::string run;  ///< an id, a name, the beginning of either; empty: the only one
   std::string via;  ///< ask on that host, over ssh
   bool json = false;
+  bool changes = false;                ///< something of the run, and fails of one that is over
   RunViewChoice view = {};             ///< of watch
   std::vector<std::string> more = {};  ///< words that the same command has elsewhere, behind RUN
 };

@@ -69,8 +69,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kStateFormat = 1;
-/// Of runs that are over, so many are remembered.
-constexpr std::size_t kEndedKept = 20;
 
 std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 std::uint64_t number(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }

@@ -6,6 +6,7 @@
 // folder: it holds secrets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -17,6 +18,9 @@
 #include "runtime/host/bootstrap.h"
 
 namespace sterna::launcher {
+
+/// Of runs that are over, so many are remembered.
+inline constexpr std::size_t kEndedKept = 20;
 
 /// One who looks at the run; each of several at once needs an identity of its own.
 struct OperatorKeys {

@@ -1,8 +1,10 @@
 #include "launcher/record/run_directory.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -63,26 +65,45 @@ bool is_locked(const Result<input::FolderLock>& lock) {
   return !lock && lock.error().code == Errc::already_exists;
 }
 
-Result<std::string> make_explicit_folder(std::string path) {
+std::string without_last_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  if (!parent.empty()) STERNA_TRY(make_parents(parent));
-  if (mkdir(path.c_str(), 0755) == 0) return path;
-  if (errno != EEXIST) return cannot_create(path, errno);
+  return path;
+}
+
+Error is_taken(const std::string& path) {
   if (is_locked(input::FolderLock::take(path))) return goes_on_there(path);
   return Error{
       Errc::already_exists,
       fmt::format("the run directory {} exists; give another --run-dir or remove it", path)};
 }
 
-Result<void> check_free_space(const std::string& path, std::uint64_t wanted) {
+Result<std::string> make_explicit_folder(const std::string& given) {
+  std::string path = without_last_slashes(given);
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  if (!parent.empty()) STERNA_TRY(make_parents(parent));
+  if (mkdir(path.c_str(), 0755) == 0) return path;
+  if (errno != EEXIST) return cannot_create(path, errno);
+  return is_taken(path);
+}
+
+/// Of the disk where `folder` lies, for the run directory `path`.
+Result<void> check_free_space(const std::string& folder, const std::string& path,
+                              std::uint64_t wanted) {
   struct statvfs disk {};
-  if (statvfs(path.c_str(), &disk) != 0) return system_error(path, errno);
+  if (statvfs(folder.c_str(), &disk) != 0) return system_error(path, errno);
   const std::uint64_t free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
   if (free >= wanted) return {};
   return Error{Errc::io, fmt::format("{}: the disk has {} MB free and a run wants {} MB; make room "
                                      "or give another --run-dir",
                                      path, free / 1'000'000, (wanted + 999'999) / 1'000'000)};
+}
+
+/// The folder in which the first one that is not there has to be made.
+std::filesystem::path nearest_there(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::path at = std::filesystem::absolute(path, failed);
+  while (at.has_relative_path() && !std::filesystem::exists(at, failed)) at = at.parent_path();
+  return at;
 }
 
 /// Takes away what a killed run, or a full disk, left of a last line; how long the rest is.
@@ -105,7 +126,7 @@ std::uintmax_t trimmed_to_lines(const std::string& path) {
 /// What the folder holds from the start: the metrics, behind their first line, and the events.
 Result<std::pair<LineFile, LineFile>> furnish(const std::string& path,
                                               const RunDirectoryOptions& options, bool made) {
-  STERNA_TRY(check_free_space(path, options.minimum_free));
+  STERNA_TRY(check_free_space(path, path, options.minimum_free));
   if (mkdir((path + "/logs").c_str(), 0755) != 0 && (made || errno != EEXIST)) {
     return cannot_create(path + "/logs", errno);
   }
@@ -142,6 +163,21 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
   }
   return RunDirectory(std::move(path), std::move(*lock), std::move(files->first),
                       std::move(files->second), !there);
+}
+
+Result<void> RunDirectory::check(const RunDirectoryOptions& options) {
+  const bool own = options.explicit_path.empty();
+  const std::string path = without_last_slashes(own ? options.parent : options.explicit_path);
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (!own && folder && options.goes_on) return {};
+  if (!own && std::filesystem::exists(path, ignored)) return is_taken(path);
+  const std::filesystem::path at = nearest_there(path);
+  if (!std::filesystem::is_directory(at, ignored)) return cannot_create(path, ENOTDIR);
+  if (faccessat(AT_FDCWD, at.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    return cannot_create(path, errno);
+  }
+  return check_free_space(at.string(), path, options.minimum_free);
 }
 
 std::string RunDirectory::log_path(std::string_view actor) const {

@@ -52,6 +52,9 @@ class RunDirectory {
   /// One in which another process goes on is already_exists, too. Nothing is left behind on an
   /// error.
   static Result<RunDirectory> create(const RunDirectoryOptions& options);
+  /// What create() would refuse, as far as that is seen without making anything: for who has
+  /// something to do before that takes long.
+  static Result<void> check(const RunDirectoryOptions& options);
 
   const std::string& path() const { return path_; }
   std::string resolved_path() const { return path_ + "/" + std::string(kResolvedFile); }

@@ -221,6 +221,8 @@ class WholeRun {
   Result<void> look_at_what_is_given() {
     const ClusterFile& given = options_.file;
     STERNA_TRY(check_data_flag(options_.data, given));
+    // Digits may have to be drawn, and a disk to be read for them.
+    STERNA_TRY(RunDirectory::check(directory_for(given)));
     STERNA_ASSIGN(data_, needs_data_here(given)
                              ? find_run_data(options_.data, given, console())
                              : Result<input::DataLocation>(data_elsewhere(given)));
@@ -231,6 +233,16 @@ class WholeRun {
     // What does not go together is bad input, of which nothing has to be started to hear.
     if (file_.trains()) STERNA_TRY(job_of(file_, data_));
     return {};
+  }
+
+  RunDirectoryOptions directory_for(const ClusterFile& file) const {
+    RunDirectoryOptions where;
+    where.config = file.cluster.name;
+    where.explicit_path = options_.run_dir;
+    where.goes_on = goes_on_in_place(file) || options_.begun;
+    where.parent = options_.run_parent;
+    where.now = now_;
+    return where;
   }
 
   Result<void> find_where_it_begins() {
@@ -248,13 +260,7 @@ class WholeRun {
       console().say("metrics at " + scraped_->url());
     }
     now_ = std::chrono::system_clock::now();
-    RunDirectoryOptions where;
-    where.config = file_.cluster.name;
-    where.explicit_path = options_.run_dir;
-    where.goes_on = goes_on_in_place(file_) || options_.begun;
-    where.parent = options_.run_parent;
-    where.now = now_;
-    STERNA_ASSIGN(directory_, RunDirectory::create(where));
+    STERNA_ASSIGN(directory_, RunDirectory::create(directory_for(file_)));
     Result<std::unique_ptr<PageServer>> page = page_of(options_, *directory_);
     if (!page) {
       directory_->discard();

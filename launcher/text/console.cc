@@ -14,7 +14,8 @@ bool Console::print_result(std::string_view lines) const {
   const bool written = std::fwrite(lines.data(), 1, lines.size(), out) == lines.size();
   if (written && std::fflush(out) == 0) return true;
   if (errno == EPIPE) return true;  // `| head`: whoever reads has seen enough
-  say(std::string("cannot write to standard output: ") + std::strerror(errno));
+  const char* why = errno == EBADF ? "it is closed" : std::strerror(errno);
+  say(std::string("cannot write to standard output: ") + why);
   return false;
 }
 

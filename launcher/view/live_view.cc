@@ -11,6 +11,7 @@
 
 #include "launcher/text/environment.h"
 #include "launcher/text/text_format.h"
+#include "launcher/view/cursor_guard.h"
 
 namespace sterna::launcher {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 constexpr Duration kFrameTime = std::chrono::milliseconds(100);
 // Without wrapping, a line that is too long after all cannot push the view apart.
 constexpr std::string_view kHideCursor = "\x1b[?25l\x1b[?7l";
-constexpr std::string_view kShowCursor = "\x1b[?7h\x1b[?25h";
 constexpr std::string_view kEraseLineEnd = "\x1b[K";
 constexpr std::string_view kEraseBelow = "\x1b[J";
 
@@ -63,16 +63,20 @@ std::size_t columns_on_screen(std::string_view line) {
   return columns(visible);
 }
 
+using MakeView = std::function<std::unique_ptr<RunView>(TextSink&)>;
+
 /// A view and the thread that writes what it shows.
 class WrittenView final : public RunView {
  public:
-  WrittenView(std::FILE* out, const std::function<std::unique_ptr<RunView>(TextSink&)>& make)
-      : writer_(to_descriptor(fileno(out))), view_(make(writer_)) {}
+  /// `guard`: of one that hides the cursor.
+  WrittenView(std::FILE* out, const MakeView& make, std::unique_ptr<CursorGuard> guard)
+      : guard_(std::move(guard)), writer_(to_descriptor(fileno(out))), view_(make(writer_)) {}
   void update(const RunStatus& status) override { view_->update(status); }
   void finish(const RunStatus& status) override { view_->finish(status); }
   void say(std::string_view line) override { view_->say(line); }
 
  private:
+  std::unique_ptr<CursorGuard> guard_;  ///< until the writer has shown the cursor
   TextWriter writer_;
   std::unique_ptr<RunView> view_;
 };
@@ -182,10 +186,9 @@ void PlainLog::print(const RunStatus& status) {
   out_.put(last_line_ + "\n");
 }
 
-std::unique_ptr<RunView> on_writer(std::FILE* out,
-                                   const std::function<std::unique_ptr<RunView>(TextSink&)>& make) {
+std::unique_ptr<RunView> on_writer(std::FILE* out, const MakeView& make) {
   std::fflush(out);  // what was said before comes first
-  return std::make_unique<WrittenView>(out, make);
+  return std::make_unique<WrittenView>(out, make, nullptr);
 }
 
 std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock,
@@ -193,14 +196,19 @@ std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock,
   const int descriptor = fileno(out);
   const std::string term = environment("TERM").value_or("dumb");
   const bool live = !choice.plain && isatty(descriptor) == 1 && !term.empty() && term != "dumb";
-  return on_writer(out, [&](TextSink& sink) -> std::unique_ptr<RunView> {
-    if (!live) return std::make_unique<PlainLog>(sink, clock);
-    return std::make_unique<LiveView>(sink, clock, [descriptor, by_host = choice.by_host] {
-      ViewOptions options = terminal_options(descriptor);
-      options.by_host = by_host;
-      return options;
-    });
-  });
+  if (!live) {
+    return on_writer(out, [&](TextSink& sink) { return std::make_unique<PlainLog>(sink, clock); });
+  }
+  const auto options = [descriptor, by_host = choice.by_host] {
+    ViewOptions now = terminal_options(descriptor);
+    now.by_host = by_host;
+    return now;
+  };
+  const auto make = [&](TextSink& sink) {
+    return std::make_unique<LiveView>(sink, clock, options);
+  };
+  std::fflush(out);
+  return std::make_unique<WrittenView>(out, make, std::make_unique<CursorGuard>(descriptor));
 }
 
 }  // namespace sterna::launcher

@@ -56,7 +56,7 @@ class RunView {
 };
 
 /// Redraws in place, at most ten times a second. The cursor is hidden meanwhile and comes back
-/// below the view when this is destroyed.
+/// below the view when this is destroyed; where a signal ends the process, see CursorGuard.
 class LiveView final : public RunView {
  public:
   /// `options` is asked before each drawing: terminals change their size. `out` and `clock` must

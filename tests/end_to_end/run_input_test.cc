@@ -278,7 +278,10 @@ TEST_F(RunRecords, OneThatIsDamagedEndsTheRunWithItsFileAndPlaceWhereNoneMayBe) 
   SternaProgram& program = train("0.0");
   ASSERT_EQ(program.exit_code(kPatience), 1) << program.story();
   EXPECT_THAT(lines_of(program.err()).back(),
-              AllOf(HasSubstr("1 of 16 examples are damaged"), HasSubstr(place)));
+              AllOf(testing::MatchesRegex("reader0#1 is dead: step [0-9], batch of rank [01]: 1 of "
+                                          "16 examples are damaged, .*"),
+                    HasSubstr(place)))
+      << "no worker is to blame";
   EXPECT_FALSE(result().contains("actor_restarts")) << "it would happen again";
 }
 
@@ -293,6 +296,12 @@ TEST_F(RunInput, RefusesARunDirectoryThatExists) {
 TEST_F(RunInput, RefusesARunDirectoryThatCannotBeMade) {
   write("file", "");
   expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "file/run"}, 2,
+                 HasSubstr("cannot create the run directory"));
+}
+
+TEST_F(RunInput, RefusesARunDirectoryThatCannotBeMadeBeforeItDrawsDigits) {
+  write("file", "");
+  expect_refused({"run", "job.toml", "--run-dir", "file/run"}, 2,
                  HasSubstr("cannot create the run directory"));
 }
 

@@ -1,4 +1,6 @@
-// A run at a terminal whose user has pressed Ctrl-S and gone for lunch.
+// A run at a terminal whose user has pressed Ctrl-S and gone for lunch, or Ctrl-\ and stays.
+#include <csignal>
+
 #include "tests/end_to_end/run_test.h"
 #include "tests/launcher/pseudo_terminal.h"
 
@@ -30,6 +32,26 @@ TEST_F(RunTerminal, ATerminalThatTakesNothingHoldsNobodyUp) {
   shown += terminal.shown();
   EXPECT_EQ(program.exit_code(Duration::zero()), 0);
   EXPECT_THAT(shown, HasSubstr("everything is in run"));
+}
+
+TEST_F(RunTerminal, WhoQuitsOrIsEndedWhileWatchingGivesTheCursorBack) {
+  may_leave_socket_folders();
+  SternaProgram& program = run_for_ever({"--set", unhurried()});
+  ASSERT_TRUE(trains(program)) << program.story();
+  for (const int signal : {SIGQUIT, SIGTERM, SIGHUP}) {
+    const launcher::PseudoTerminal terminal;
+    SternaProgram& watch = sterna({"watch"}, {"TERM=xterm"}, terminal.descriptor());
+    std::string shown;
+    ASSERT_TRUE(eventually(kPatience, [&] {
+      shown += terminal.shown();
+      return shown.find("\x1b[?25l") != std::string::npos;
+    })) << watch.story();
+    strike(watch.pid(), signal);
+    EXPECT_EQ(watch.exit_code(kPatience), 128 + signal) << watch.story();
+    EXPECT_THAT(shown + terminal.shown(), testing::EndsWith("\x1b[?7h\x1b[?25h"));
+  }
+  program.interrupt();
+  EXPECT_EQ(program.exit_code(kPatience), 130) << program.story();
 }
 
 }  // namespace

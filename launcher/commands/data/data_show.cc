@@ -54,6 +54,8 @@ const char* name_of(Split split) { return split == Split::train ? "train" : "tes
 Result<input::DataLocation> find(const DataShowOptions& options, const Console& console) {
   input::DataQuery query;
   if (!options.folder.empty()) query.flag = options.folder;
+  query.flag_word = "the folder";
+  query.name_word = "--data";
   query.env = input::data_directory(environment);
   query.cache = input::cache_directory(environment);
   query.name = options.name;

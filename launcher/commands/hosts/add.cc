@@ -18,6 +18,7 @@ struct AddOptions : VisitOptions {
 int add(AddOptions options, const Console& console) {
   const Result<Duration> within = within_of(options.within);
   if (!within) return console.report(within.error());
+  options.changes = true;
   options.more = {options.host, "--within", options.within};
   return with_visitor("add", options, console, [&](const Visit& visit) {
     const SignalWatch interrupt(visit.machine.loop(), SIGINT, [&] { visit.visitor.interrupt(); });

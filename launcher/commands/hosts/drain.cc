@@ -20,6 +20,7 @@ struct DrainOptions : VisitOptions {
 int drain(DrainOptions options, const Console& console) {
   const Result<Duration> within = within_of(options.within);
   if (!within) return console.report(within.error());
+  options.changes = true;
   options.more = {options.host, "--within", options.within};
   return with_visitor("drain", options, console, [&](const Visit& visit) {
     const SignalWatch interrupt(visit.machine.loop(), SIGINT, [&] { visit.visitor.interrupt(); });

@@ -19,6 +19,7 @@ struct MoveOptions : VisitOptions {
 int move(MoveOptions options, const Console& console) {
   const Result<Duration> within = within_of(options.within);
   if (!within) return console.report(within.error());
+  options.changes = true;
   options.more = {options.actor, options.host, "--within", options.within};
   return with_visitor("move", options, console, [&](const Visit& visit) {
     const SignalWatch interrupt(visit.machine.loop(), SIGINT, [&] { visit.visitor.interrupt(); });

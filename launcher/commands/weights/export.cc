@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "actors/weights/export.h"
@@ -15,6 +16,8 @@
 namespace sterna::launcher {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// The form of metrics; the others are of weights.
 constexpr const char* kTensorBoard = "tensorboard";
 
@@ -25,11 +28,23 @@ struct ExportOptions {
   std::string into;  ///< empty: beside the weights
 };
 
-/// Beside the file, or the checkpoint's folder, unless the command line says where.
+/// Beside the weights' file or the checkpoint's folder. A run's folder of checkpoints holds those
+/// alone: what is made of one of them lies in the run's directory.
+fs::path beside(const std::string& weights) {
+  fs::path path = weights;
+  std::error_code ignored;
+  if (path.filename() == "." || path.filename() == "..") path = fs::canonical(path, ignored);
+  if (!path.has_filename()) path = path.parent_path();
+  if (!fs::is_directory(path, ignored)) return path;
+  const fs::path around = fs::absolute(path, ignored).lexically_normal().parent_path();
+  if (around.filename() != actors::kCheckpointFolder) return path;
+  return (path.parent_path() / "..").lexically_normal() / path.filename();
+}
+
+/// Unless the command line says where.
 std::string place_of(const ExportOptions& options, const actors::TrainedWeights& weights) {
   if (!options.into.empty()) return options.into;
-  std::filesystem::path into = weights.path();
-  if (!into.has_filename()) into = into.parent_path();
+  fs::path into = beside(weights.path());
   for (const actors::WeightsForm& form : actors::weights_forms()) {
     if (form.name == options.form) into.replace_extension(form.extension);
   }
@@ -52,7 +67,7 @@ int export_to(const ExportOptions& options, const Console& console) {
   const Result<std::string> into = export_to_place(options);
   if (!into) return console.report(into.error());
   std::error_code ignored;
-  const std::uintmax_t bytes = std::filesystem::file_size(*into, ignored);
+  const std::uintmax_t bytes = fs::file_size(*into, ignored);
   return console.result(fmt::format("{}: {}\n", printable(*into), bytes_text(bytes)));
 }
 
@@ -85,7 +100,7 @@ Command export_command() {
                          .choices = names},
                         {.name = "--into",
                          .into = &o->into,
-                         .help = "Where it goes; without, beside the weights or the metrics",
+                         .help = "Where it goes; else beside the file, or in the run's directory",
                          .type = "FILE"}},
           .run = [o](const Context& context) { return export_to(*o, context.console); },
           .notes = forms +

@@ -1,8 +1,13 @@
 #include "actors/reader/input_reader.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "input/records/example.h"
 #include "tests/actors/simulated_job.h"
+#include "tests/input/record_bytes.h"
 
 namespace sterna::actors {
 namespace {
@@ -97,6 +102,50 @@ TEST_F(InputReaderTest, PreparesNoMoreThanItsMemoryHolds) {
   EXPECT_FALSE(second.ready()) << "somebody holds the labels";
   labels = {};
   EXPECT_TRUE(host.wait(std::move(second)).ok());
+}
+
+/// A folder of TFRecord files to train on in which a byte of that record has changed.
+std::filesystem::path write_damaged_records(const std::filesystem::path& folder,
+                                            std::uint64_t damaged) {
+  constexpr std::uint64_t kRecords = 8;
+  std::vector<std::vector<std::uint8_t>> records;
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    input::PictureRecord picture;
+    picture.coding = input::Coding::pixels;
+    picture.shape = {28, 28, 1};
+    picture.bytes.assign(picture.shape.bytes(), static_cast<char>(i));
+    picture.label = static_cast<std::int64_t>(i);
+    records.push_back(input::pack_picture_record(picture));
+  }
+  std::filesystem::create_directories(folder);
+  std::filesystem::path file = folder / "train-00000-of-00001";
+  input::write_records(file, records);
+  input::write_records(folder / "validation-00000-of-00001", {records[0]});
+  const std::uint64_t bytes = std::filesystem::file_size(file) / kRecords;
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  stream.seekp(static_cast<std::streamoff>(damaged * bytes + bytes / 2));
+  stream.put('\x7f');
+  return file;
+}
+
+TEST_F(InputReaderTest, EndsByItselfNamingFileAndPlaceWhereItsDataAreDamaged) {
+  const std::filesystem::path file = write_damaged_records(data / "records", 3);
+  args.job.data = {.name = "tfrecord",
+                   .dir = file.parent_path().string(),
+                   .preprocess = "mnist",
+                   .classes = 10,
+                   .most_bad = 0};
+  std::string cause;
+  host.set_on_death([&](LocalId, const std::string& why) { cause = why; });
+  const auto damaged = host.spawn<InputReader>(args);
+  // The two ranks' batches of a step are all examples.
+  for (const std::uint32_t rank : {0U, 1U}) {
+    const Result<Batch> batch = host.wait(host.ask(damaged, NextBatch{2, rank}, 10s));
+    EXPECT_TRUE(batch || batch.error().code == Errc::actor_down) << batch.error().message;
+  }
+  EXPECT_THAT(cause, testing::StartsWith("step 2, batch of rank "));
+  EXPECT_THAT(cause, testing::HasSubstr("1 of 8 examples are damaged"));
+  EXPECT_THAT(cause, testing::HasSubstr(file.string() + ": record 3 at byte "));
 }
 
 TEST_F(InputReaderTest, TellsTheObserverWhatItHasPrepared) {

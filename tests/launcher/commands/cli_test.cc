@@ -193,6 +193,14 @@ TEST_F(CliTest, LogsAreReadFromTheDirectoryOfARunThatNobodyRemembers) {
   EXPECT_EQ(sterna("status one").exit, 75);
 }
 
+TEST_F(CliTest, WhatCannotBePrintedIsNotDone) {
+  for (const std::string arguments : {"help keys", "--version", "--help", "list --help"}) {
+    expect_one_line(arguments + " >&-", 1, "cannot write to standard output: it is closed");
+    expect_one_line(arguments + " > /dev/full", 1,
+                    "cannot write to standard output: No space left on device");
+  }
+}
+
 TEST_F(CliTest, HelpKeysListsEveryKey) {
   EXPECT_THAT(sterna("help keys").out, HasSubstr("gradient.codec"));
   EXPECT_THAT(sterna("help keys --markdown").out, HasSubstr("| `gradient.codec` | text |"));

@@ -69,9 +69,8 @@ TEST_F(DataShow, DrawsASheetOfWhatTheNetSees) {
 }
 
 TEST_F(DataShow, RefusesWhatItCannotShowInOneLine) {
-  EXPECT_THAT(sterna({"data", "show", "/nowhere"}).err, HasSubstr("/nowhere does not exist"));
   EXPECT_THAT(sterna({"data", "show", digits.c_str(), "--data", "cifar10"}).err,
-              HasSubstr("holds digits, but data.name asks for cifar10"));
+              HasSubstr("holds digits, but --data asks for cifar10"));
   for (const char* bad : {"--split=valid", "--preprocess=cropp", "--size=4097"}) {
     EXPECT_EQ(sterna({"data", "show", digits.c_str(), bad}).exit, 2) << bad;
   }
@@ -79,6 +78,16 @@ TEST_F(DataShow, RefusesWhatItCannotShowInOneLine) {
   EXPECT_NE(said.exit, 0);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr("/nowhere/sheet.png"));
+}
+
+TEST_F(DataShow, CallsTheFolderByNoOptionOfAnotherCommand) {
+  // Here --data takes a data set's name.
+  const std::string empty = folder.path() + "/empty";
+  std::filesystem::create_directory(empty);
+  EXPECT_THAT(sterna({"data", "show", "/nowhere"}).err,
+              testing::StartsWith("the folder /nowhere does not exist; "));
+  EXPECT_THAT(sterna({"data", "show", empty.c_str()}).err,
+              testing::StartsWith("the folder " + empty + " holds no data: "));
 }
 
 }  // namespace

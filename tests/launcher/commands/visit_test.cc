@@ -1,4 +1,7 @@
 // What is said of runs that are over, or not there: status, watch, list, logs, down.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/launcher/commands/command_fixture.h"
@@ -10,6 +13,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 using StatusCommand = CommandTest;
+using HostCommands = CommandTest;
 using ListCommand = CommandTest;
 using LogsCommand = CommandTest;
 using DownCommand = CommandTest;
@@ -51,6 +55,30 @@ TEST_F(StatusCommand, OfADirectoryWithoutAResultSaysThatTheRunHasEndedWithoutAWo
   EXPECT_EQ(told.err, "");
 }
 
+TEST_F(HostCommands, FailInALineOfARunThatHasEndedHoweverItDid) {
+  ended("mnist-1", 0);
+  ended("mnist-2", 75);
+  const std::string forgotten = folder.path() + "/forgotten";
+  std::filesystem::create_directories(forgotten);
+  write("forgotten/resolved.toml", "format = 1\n");
+  const std::vector<std::vector<const char*>> commands = {
+      {"drain", "RUN", "a"},
+      {"move", "RUN", "worker0", "a"},
+      {"add", "RUN", "b"},
+      {"add", "RUN", "b", "--json"},
+  };
+  for (const std::string& run : {std::string("mnist-1"), std::string("mnist-2"), forgotten}) {
+    for (std::vector<const char*> words : commands) {
+      words[1] = run.c_str();
+      const Said said = sterna(words);
+      EXPECT_EQ(said.exit, 1) << words[0];
+      EXPECT_EQ(said.out, "");
+      EXPECT_EQ(said.err, run + " has ended (`sterna status` says how), and so `sterna " +
+                              words[0] + "` has done nothing\n");
+    }
+  }
+}
+
 TEST_F(ListCommand, HasALineForEachRun) {
   EXPECT_EQ(sterna({"list"}).err, "no run is known here\n");
   ended("a-1", 0);
@@ -59,6 +87,14 @@ TEST_F(ListCommand, HasALineForEachRun) {
   EXPECT_EQ(said.exit, 0);
   EXPECT_EQ(said.out, "a-1  1 host   ended: it was a-1\nb-1  1 host   ended: it was b-1\n");
   EXPECT_THAT(sterna({"list", "--json"}).out, HasSubstr("\"exit\":1,\"phase\":\"ended\"}\n"));
+}
+
+TEST_F(ListCommand, HasAsManyOfThoseThatAreOverAsItsHelpSays) {
+  for (std::size_t i = 0; i < kEndedKept + 2; ++i) ended(fmt::format("a-{:02}", i), 0);
+  const std::string out = sterna({"list"}).out;
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(out, '\n')), kEndedKept);
+  EXPECT_THAT(out, StartsWith("a-02  1 host   ended: "));
+  EXPECT_THAT(sterna({"list", "--help"}).out, HasSubstr(fmt::format("the last {}", kEndedKept)));
 }
 
 TEST_F(ListCommand, HasOneLineForARunThatEndedWithSeveral) {

@@ -10,11 +10,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "tests/as_nobody.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using Json = nlohmann::json;
 
@@ -88,6 +90,40 @@ TEST_F(RunDirectoryTest, TooLittleFreeSpaceIsAnErrorThatLeavesNothingBehind) {
   ASSERT_FALSE(directory.ok());
   EXPECT_THAT(directory.error().message, HasSubstr("MB free and a run wants "));
   EXPECT_FALSE(std::filesystem::exists(mine.explicit_path));
+}
+
+TEST_F(RunDirectoryTest, WhatCannotBeMadeIsSeenWithoutMakingAnything) {
+  std::ofstream(folder_.path() + "/file") << "x";
+  std::filesystem::create_directory(folder_.path() + "/closed");
+  std::filesystem::permissions(folder_.path() + "/closed", std::filesystem::perms::none);
+  const auto why_not = [&](const std::string& path) {
+    RunDirectoryOptions mine = options();
+    mine.explicit_path = path.empty() ? "" : folder_.path() + path;
+    const Result<void> can = RunDirectory::check(mine);
+    return can ? "" : can.error().message;
+  };
+  EXPECT_EQ(why_not(""), "");
+  EXPECT_EQ(why_not("/a/b/"), "");
+  EXPECT_THAT(why_not("/file/run"), EndsWith("/file/run: Not a directory"));
+  EXPECT_THAT(why_not("/file"), EndsWith("/file exists; give another --run-dir or remove it"));
+  {
+    const AsNobody user;
+    EXPECT_THAT(why_not("/closed/run"), EndsWith("/closed/run: Permission denied"));
+  }
+  RunDirectoryOptions full = options();
+  full.minimum_free = std::numeric_limits<std::uint64_t>::max() / 2;
+  EXPECT_FALSE(RunDirectory::check(full).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/runs"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/a"));
+}
+
+TEST_F(RunDirectoryTest, OneThatIsThereWillDoForARunThatGoesOnInIt) {
+  RunDirectoryOptions mine = options();
+  mine.explicit_path = folder_.path() + "/run";
+  std::filesystem::create_directory(mine.explicit_path);
+  EXPECT_FALSE(RunDirectory::check(mine).ok());
+  mine.goes_on = true;
+  EXPECT_TRUE(RunDirectory::check(mine).ok());
 }
 
 TEST_F(RunDirectoryTest, MetricsAreJsonLinesWhoseFirstNamesTheFormat) {

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <termios.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "tests/launcher/pseudo_terminal.h"
 #include "tests/launcher/test_clock.h"
@@ -14,6 +18,7 @@
 namespace sterna::launcher {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -198,6 +203,36 @@ TEST_F(TerminalViewTest, ATerminalGetsTheLiveViewInColour) {
   EXPECT_THAT(drawing, StartsWith("\x1b[?25l"));
   EXPECT_THAT(drawing, HasSubstr("\x1b[1;31mdead\x1b[0m"));
   EXPECT_THAT(drawing, HasSubstr("━"));
+}
+
+TEST_F(TerminalViewTest, ASignalThatEndsTheProcessBringsTheCursorBack) {
+  for (const int signal : {SIGQUIT, SIGTERM, SIGHUP}) {
+    const auto die_of_it = [&] {
+      const auto view = make_run_view(out_, clock_);
+      view->update(status_in_training());
+      while (terminal_.shown().find("\x1b[J") == std::string::npos) std::this_thread::yield();
+      ::raise(signal);
+    };
+    EXPECT_EXIT(die_of_it(), testing::KilledBySignal(signal), "");
+    EXPECT_THAT(terminal_.shown(), EndsWith("\x1b[?7h\x1b[?25h")) << signal;
+  }
+}
+
+TEST_F(TerminalViewTest, ATerminalThatTakesNothingHoldsNoSignalUp) {
+  const auto die_of_it = [&] {
+    const auto view = make_run_view(out_, clock_);
+    ::tcflow(terminal_.descriptor(), TCOOFF);
+    ::raise(SIGQUIT);
+  };
+  EXPECT_EXIT(die_of_it(), testing::KilledBySignal(SIGQUIT), "");
+}
+
+TEST_F(TerminalViewTest, SignalsAreWhatTheyWereOnceItIsGone) {
+  ::signal(SIGHUP, SIG_IGN);  // as nohup does
+  make_run_view(out_, clock_)->update(status_in_training());
+  EXPECT_EQ(::signal(SIGHUP, SIG_DFL), SIG_IGN);
+  EXPECT_EQ(::signal(SIGTERM, SIG_DFL), SIG_DFL);
+  EXPECT_EQ(::signal(SIGQUIT, SIG_DFL), SIG_DFL);
 }
 
 TEST_F(TerminalViewTest, ItsWidthIsTheTerminals) {

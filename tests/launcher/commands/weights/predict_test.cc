@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "actors/checkpoint/manifest.h"
+#include "actors/checkpoint/state_part.h"
 #include "input/pictures/encode.h"
 #include "tests/actors/weights/written_model.h"
 #include "tests/launcher/commands/command_fixture.h"
@@ -122,6 +124,40 @@ TEST_F(ExportCommand, WritesBesideTheWeightsOrWhereItIsTold) {
   const std::string into = path("other.npz");
   EXPECT_EQ(sterna({"export", weights.c_str(), "--to", "npz", "--into", into.c_str()}).exit, 0);
   EXPECT_TRUE(std::filesystem::exists(into));
+}
+
+/// A checkpoint of the small model, of a run that has left no final weights.
+void write_small_checkpoint(const std::string& run) {
+  const auto bytes_of = [](const std::vector<float>& values) {
+    return copy_bytes(std::as_bytes(std::span(values)));
+  };
+  const actors::StatePart part{
+      .version = 4,
+      .pieces = {{"parameters/logits/weights", 0, bytes_of({0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2})},
+                 {"parameters/logits/biases", 0, bytes_of({0, 0, -1})}}};
+  const std::string checkpoints = run + "/checkpoints";
+  const actors::PartWritten written = actors::write_part(part, checkpoints, "", "server0");
+  ASSERT_EQ(written.error, "");
+  actors::Manifest manifest;
+  manifest.net = "mlp";
+  manifest.step = part.version;
+  manifest.note = to_metadata(actors::small_note());
+  manifest.parts.push_back({"server0", "server0.safetensors", written.bytes, written.hash});
+  ASSERT_TRUE(actors::write_manifest(checkpoints + "/step-000000004", manifest).ok());
+}
+
+TEST_F(ExportCommand, OfACheckpointItWritesIntoTheRunsDirectory) {
+  const std::string run = path("run");
+  ASSERT_NO_FATAL_FAILURE(write_small_checkpoint(run));
+  for (const std::string& given :
+       {run, run + "/", run + "/checkpoints", run + "/checkpoints/step-000000004"}) {
+    const Said said = sterna({"export", given.c_str(), "--to", "npz"});
+    EXPECT_EQ(said.exit, 0) << said.err;
+    EXPECT_THAT(said.out, StartsWith(run + "/step-000000004.npz: "));
+    EXPECT_TRUE(std::filesystem::remove(run + "/step-000000004.npz")) << given;
+  }
+  const std::filesystem::directory_iterator kept(run + "/checkpoints");
+  EXPECT_EQ(std::distance(begin(kept), end(kept)), 1);
 }
 
 TEST_F(ExportCommand, RefusesInALineWhatItCannotWrite) {
