@@ -4,6 +4,7 @@
 #   include/sterna/runtime/    the runtime's headers and schemas: #include "runtime/main.h"
 #   lib/libsterna_*.a
 #   lib/cmake/sterna/          find_package(sterna): sterna::runtime, sterna_bundle(TARGET)
+#   share/doc/sterna/          the runtime's guide, and its example
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -25,6 +26,10 @@ install(FILES ${CMAKE_BINARY_DIR}/sterna-config-version.cmake
               ${CMAKE_CURRENT_LIST_DIR}/SternaBundle.cmake
               ${CMAKE_CURRENT_LIST_DIR}/make_bundle.cmake
         DESTINATION ${package})
+
+install(FILES ${CMAKE_SOURCE_DIR}/docs/runtime.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/outside/words DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        PATTERN build EXCLUDE)
 
 set(gpu_module)
 if(STERNA_CUDA_FOUND)

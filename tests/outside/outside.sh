@@ -23,3 +23,40 @@ holds() { # what, text that its output holds (with * and ?), command
   [[ $out == $2 ]] || { printf '%s: expected %s, not\n%s\n' "$1" "$2" "$out"; exit 1; }
   echo "$1: ${out##*$'\n'}"
 }
+# Does what a page says, from its text alone: every block whose first line is a comment with a file's
+# name becomes that file, and its two blocks of commands are run as they are, with a home of their
+# own; the second while neither Sterna's source nor its build tree can be seen. What that says is in
+# $said, and what is made in $into/project.
+follow() { # page, chapter ("": all of it), files that it must have
+  mkdir "$into/project" "$into/home"
+  awk -v into="$into" -v chapter="$2" '
+    BEGIN { here = chapter == "" }
+    /^## / && chapter != "" { here = $0 == "## " chapter }
+    !here { next }
+    /^```/ {
+      if (inside) { inside = 0; file = "" } else { inside = 1; first = 1; language = substr($0, 4) }
+      next
+    }
+    inside && first {
+      first = 0
+      if (language == "sh") file = into "/commands" ++blocks
+      else if (language != "" && $0 ~ /^(#|\/\/) [A-Za-z_.]+$/) file = into "/project/" $2
+    }
+    inside && file != "" { print > file }
+  ' "$source/$1"
+  if ! (cd "$into/project" && cat ../commands1 ../commands2 "${@:3}") >/dev/null; then
+    echo "$1 lacks a file or the commands"
+    exit 1
+  fi
+  # What compilers cache is not in the stranger's home.
+  export CCACHE_DIR=${CCACHE_DIR:-$HOME/.cache/ccache} HOME=$into/home
+  grep -q 'build/release' "$into/commands1" || { echo "$1 does not install build/release"; exit 1; }
+  sed -i "s|build/release|$build|" "$into/commands1"
+  quietly bash -euc 'cd "$1"; . "$2"' bash "$source" "$into/commands1"
+  quietly unseen 'cd project; set -x; . ../commands2'
+  said=$(cat "$into/log")
+}
+says() { # what, text that $said has (with * and ?)
+  [[ $said == *$2* ]] || { printf '%s: expected %s in\n%s\n' "$1" "$2" "$said"; exit 1; }
+  echo "$1"
+}

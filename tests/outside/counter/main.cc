@@ -4,8 +4,8 @@
 #include "counter.capnp.h"
 #include "runtime/cluster/find_actor.h"
 #include "runtime/main.h"
-using namespace sterna;
-using std::chrono::seconds;
+using sterna::Actor, sterna::Cluster, sterna::Interface, sterna::Registry, sterna::Result;
+using sterna::Task, std::chrono::seconds;  // sterna has a Stop, a Report and a Time of its own
 
 struct Total {  // a message: a plain struct, and its fields in the schema
   using Wire = wire::Total;
@@ -36,7 +36,8 @@ class AdderActor final
  private:
   void started() override { run(add_once()); }
   Task<Result<void>> add_once() {  // an error ends the whole run, which says what it was
-    STERNA_CO_ASSIGN(const auto counter, find_actor<Counter>(process(), "counter0", seconds(5)));
+    STERNA_CO_ASSIGN(const auto counter,
+                     sterna::find_actor<Counter>(process(), "counter0", seconds(5)));
     STERNA_CO_ASSIGN(const Total total, ask(counter, add_, seconds(5)));
     log("the counter is at " + std::to_string(total.value));
     stop();
