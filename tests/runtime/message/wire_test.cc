@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -101,13 +102,18 @@ TEST(Wire, FewBytesAndBytesAtAnOddAddressTravelWithTheRest) {
 
 TEST(Wire, BytesThatEndWithinAWordAreCopiedUnlessTheirBufferGoesOn) {
   EnvelopeEncoder encoder;
+  const auto sent_where_they_lie = [&](const Bytes& bytes) {
+    const auto frames = encode(encoder, {}, Blob{bytes});
+    return std::ranges::any_of(
+        frames, [&](const OutFrame& frame) { return frame.view.data() == bytes.data(); });
+  };
   const auto others = std::make_shared<std::vector<std::uint64_t>>(1000);
   const ByteView some = std::as_bytes(std::span(*others)).first(5001);
-  EXPECT_EQ(encode(encoder, {}, Blob{{others, some}}).size(), 1U);
-  EXPECT_EQ(encode(encoder, {}, Blob{{others, some.first(5000)}}).size(), 2U);
-  EXPECT_EQ(encode(encoder, {}, Blob{bulk(5001)}).size(), 2U);
-  EXPECT_EQ(encode(encoder, {}, Blob{bulk(9000).part(8, 5001)}).size(), 2U);
-  EXPECT_EQ(encode(encoder, {}, Blob{bulk(5001).kept_by(others)}).size(), 2U);
+  EXPECT_FALSE(sent_where_they_lie({others, some}));
+  EXPECT_TRUE(sent_where_they_lie({others, some.first(5000)}));
+  EXPECT_TRUE(sent_where_they_lie(bulk(5001)));
+  EXPECT_TRUE(sent_where_they_lie(bulk(9000).part(8, 5001)));
+  EXPECT_TRUE(sent_where_they_lie(bulk(5001).kept_by(others)));
 }
 
 TEST(Wire, AsManyBytesAsAListHoldsAreSentInFewFrames) {
