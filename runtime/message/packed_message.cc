@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "runtime/transport/message_limits.h"
+
 namespace sterna {
 
 Bytes with_size(const Bytes& packed) {
@@ -16,9 +18,6 @@ namespace detail {
 
 namespace {
 
-/// More than any message that is packed has; what is beyond is not ours.
-constexpr std::uint32_t kMaxFrames = 64;
-
 /// The frames of a packed message, each copied to aligned memory of its own.
 class PackedFrames final : public InMessage {
  public:
@@ -26,7 +25,7 @@ class PackedFrames final : public InMessage {
     const Error cut{Errc::malformed, "a packed message was cut short"};
     std::uint32_t count = 0;
     if (!take(packed, &count, sizeof(count))) return cut;
-    if (count == 0 || count > kMaxFrames) return Error{Errc::malformed, "no packed message"};
+    if (count == 0 || count > kMostFrames) return Error{Errc::malformed, "no packed message"};
     std::vector<std::uint32_t> sizes(count);
     if (!take(packed, sizes.data(), count * sizeof(std::uint32_t))) return cut;
     for (const std::uint32_t size : sizes) {

@@ -9,6 +9,7 @@
 
 #include "runtime/message/known_enum.h"
 #include "runtime/message/message.h"
+#include "runtime/transport/message_limits.h"
 
 namespace sterna {
 
@@ -21,10 +22,9 @@ constexpr std::size_t kReferenceAbove = 4096;
 constexpr std::size_t kScratchWords = 512;
 // What a message costs its receiver beyond its frames: the queue entry, the mail.
 constexpr std::size_t kChargePerMessage = 64;
-constexpr std::size_t kMaxFrames = 64;
 constexpr int kNestingLimit = 16;
 // Of a message's frames those that are bytes where they lie; the others are segments, which double.
-constexpr std::size_t kMostReferenced = kMaxFrames / 2;
+constexpr std::size_t kMostReferenced = kMostFrames / 2;
 // What a pointer of Cap'n Proto can say.
 constexpr std::size_t kMostData = (std::size_t{1} << 29) - 1;
 
@@ -127,8 +127,8 @@ class Segments {
  public:
   Result<void> take(InMessage& message) {
     const std::size_t count = message.frames();
-    if (count == 0 || count > kMaxFrames) {
-      return Error{Errc::malformed, "no frames, or more than " + std::to_string(kMaxFrames)};
+    if (count == 0 || count > kMostFrames) {
+      return Error{Errc::malformed, "no frames, or more than " + std::to_string(kMostFrames)};
     }
     std::size_t copied = 0;
     for (std::size_t i = 0; i < count; ++i) {
