@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
-#include <map>
-#include <set>
+#include <filesystem>
+#include <utility>
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/commands/visit.h"
@@ -13,6 +12,7 @@
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/leftovers.h"
 #include "launcher/past/queued_run.h"
+#include "launcher/past/runs_on_hosts.h"
 #include "launcher/text/json_line.h"
 #include "runtime/loop/signal_watch.h"
 
@@ -22,6 +22,7 @@ namespace {
 /// The coordinator's answer comes when all actors have stopped; then nodes and owner end.
 constexpr Duration kEndingTakes = std::chrono::seconds(60);
 constexpr Duration kVanishing = std::chrono::seconds(5);
+constexpr int kHexadecimal = 16;
 
 struct DownOptions : VisitOptions {
   std::string file;  ///< whatever runs on the hosts of that file
@@ -155,11 +156,47 @@ int tell(const Down& down, bool json, const Console& console) {
   return clean ? kExitDone : kExitFailed;
 }
 
-bool known_here(const RunStates& states, const std::string& run) {
-  const std::vector<RunState> known = states.all();
-  return std::any_of(known.begin(), known.end(), [&](const RunState& state) {
-    return fmt::format("{:016x}", state.run) == run;
-  });
+/// The machines of a file, and this one, each once.
+std::vector<StateHost> hosts_of(const ClusterFile& file) {
+  std::vector<StateHost> hosts;
+  bool here = false;
+  for (const HostSection& host : file.hosts) {
+    const std::string ssh = is_remote(file, host) ? host.ssh : "";
+    if (ssh.empty() && std::exchange(here, true)) continue;
+    hosts.push_back({host.name, ssh, host.work});
+  }
+  if (!here) hosts.push_back({"localhost", "", ""});
+  return hosts;
+}
+
+/// What is remembered of it; null: nothing.
+const RunState* remembered(const std::vector<RunState>& states, const RunOnHosts& run) {
+  const auto found = std::ranges::find_if(
+      states, [&](const RunState& state) { return fmt::format("{:016x}", state.run) == run.run; });
+  return found == states.end() ? nullptr : &*found;
+}
+
+/// Those of `runs` that are to be ended: the one that is named, or the only one, if it is known
+/// here.
+Result<std::vector<RunOnHosts>> wanted_of(const std::vector<RunOnHosts>& runs,
+                                          const std::vector<RunState>& states,
+                                          const DownOptions& options) {
+  const auto how = [&](const std::string& what) {
+    return fmt::format("{}; to end one whatever it is: sterna down RUN --file {}", what,
+                       options.file);
+  };
+  if (!options.run.empty()) {
+    Result<RunOnHosts> run = find_on_hosts(runs, options.run);
+    if (run) return std::vector<RunOnHosts>{std::move(run).value()};
+    Error error = std::move(run).error();
+    if (!runs.empty()) error.message = how(error.message);
+    return error;
+  }
+  const bool all_known = std::ranges::all_of(
+      runs, [&](const RunOnHosts& run) { return remembered(states, run) != nullptr; });
+  if (runs.size() <= 1 && all_known) return runs;
+  // Whose run it is cannot be told from the outside: it is named, not guessed.
+  return Error{Errc::invalid_argument, how("on these hosts there is " + listed(runs))};
 }
 
 /// --file FILE: what runs on its hosts, whether it is known here or not.
@@ -168,60 +205,33 @@ int down_by_file(const DownOptions& options, const Console& console) {
   if (!file) return console.report(file.error());
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return console.report(states.error());
-  std::vector<StateHost> hosts;
-  bool here = false;
-  for (const HostSection& host : file->hosts) {
-    const std::string ssh = is_remote(*file, host) ? host.ssh : "";
-    if (ssh.empty() && std::exchange(here, true)) continue;
-    hosts.push_back({host.name, ssh, host.work});
-  }
-  if (!here) hosts.push_back({"localhost", "", ""});
+  const std::vector<StateHost> hosts = hosts_of(*file);
   RealMachine machine;
-  Down all;
-  std::map<std::string, std::set<std::string>> runs;  // hosts by run
-  // Of this file's are those that have one of its nodes.
-  const std::vector<HostProcess> found = processes_on(machine, hosts, all.errors);
-  for (const HostProcess& process : found) {
-    if (process.name == "node-" + process.host) runs[process.run].insert(process.host);
-  }
-  for (const std::string& error : all.errors) console.say(error);
-  int worst = all.errors.empty() ? kExitDone : kExitFailed;
+  std::vector<std::string> errors;
+  const std::vector<RunState> known = states->all();
+  std::vector<RunOnHosts> runs = runs_on_hosts(processes_on(machine, hosts, errors), known);
+  for (const std::string& error : errors) console.say(error);
   // Runs of other files are none of this one's business.
-  for (const RunState& state : states->all()) {
-    const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
-    if (state.file != path) runs.erase(fmt::format("{:016x}", state.run));
+  const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
+  std::erase_if(runs, [&](const RunOnHosts& run) {
+    const RunState* state = remembered(known, run);
+    return state != nullptr && state->file != path;
+  });
+  const Result<std::vector<RunOnHosts>> wanted = wanted_of(runs, known, options);
+  if (!wanted) {
+    console.say(wanted.error().message);
+    return errors.empty() ? kExitBadInput : kExitFailed;
   }
-  if (!options.run.empty()) {
-    std::erase_if(runs, [&](const auto& entry) { return !entry.first.starts_with(options.run); });
-  } else if (runs.size() > 1 || std::any_of(runs.begin(), runs.end(), [&](const auto& entry) {
-               return !known_here(*states, entry.first);
-             })) {
-    // Whose run it is cannot be told from the outside: it is named, not guessed.
-    std::string found;
-    for (const auto& [run, on] : runs) {
-      found += fmt::format("{}{} (on {})", found.empty() ? "" : ", ", run, fmt::join(on, " "));
-    }
-    console.say(fmt::format(
-        "on these hosts there is {}; to end one whatever it is: sterna down RUN --file {}", found,
-        options.file));
-    return kExitBadInput;
-  }
-  if (runs.empty()) {
-    console.say(fmt::format("nothing runs on the hosts of {}", options.file));
-    return worst;
-  }
-  for (const auto& [hex, on] : runs) {
-    std::uint64_t run = 0;
-    std::from_chars(hex.data(), hex.data() + hex.size(), run, 16);
-    const std::vector<RunState> known = states->all();
-    const auto state = std::find_if(known.begin(), known.end(),
-                                    [&](const RunState& each) { return each.run == run; });
+  if (wanted->empty()) console.say(fmt::format("nothing runs on the hosts of {}", options.file));
+  int worst = errors.empty() ? kExitDone : kExitFailed;
+  for (const RunOnHosts& run : *wanted) {
     Down down;
-    if (state != known.end()) {
+    if (const RunState* state = remembered(known, run)) {
       down = end(machine, *states, *state, console);
     } else {
-      down.id = hex;
-      verify(machine, hosts, run, Duration::zero(), down);
+      down.id = run.id.empty() ? run.run : run.id;
+      const std::uint64_t number = std::stoull(run.run, nullptr, kHexadecimal);
+      verify(machine, hosts, number, Duration::zero(), down);
     }
     worst = std::max(worst, tell(down, options.json, console));
   }

@@ -29,6 +29,11 @@ constexpr std::string_view kSweep =
     R"sh(rm -rf /tmp/sterna-$r-?????? "${TMPDIR:-/tmp}"/sterna-$r-??????; )sh"
     R"sh(echo "STERNA swept $((f)) $(($(echo $o | wc -w)))")sh";
 
+/// Each process of any run, and behind it "STERNA log PID FILE".
+constexpr std::string_view kListAll =
+    R"sh(l __ | while read -r x; do echo "$x"; p=${x#* process }; p=${p%% *}; )sh"
+    R"sh(echo "STERNA log $p $(readlink /proc/$p/fd/2)"; done 2>/dev/null; echo STERNA listed)sh";
+
 constexpr std::size_t kRunDigits = 16;  // hexadecimal
 
 std::vector<ShellQuestion> questions_of(const std::vector<StateHost>& hosts,
@@ -38,6 +43,43 @@ std::vector<ShellQuestion> questions_of(const std::vector<StateHost>& hosts,
   for (const StateHost& host : hosts) questions.push_back({host.name, host.ssh, script});
   return questions;
 }
+
+bool is_run(const std::string& hex) {
+  return hex.size() == kRunDigits && hex.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+/// Takes what a host says in answer to kListAll.
+class ProcessLines {
+ public:
+  ProcessLines(std::string host, std::vector<HostProcess>& found)
+      : host_(std::move(host)), found_(found) {}
+
+  void take(const std::string& line) {
+    std::istringstream words(line);
+    std::string sterna, kind;
+    std::int64_t pid = 0;
+    if (!(words >> sterna >> kind >> pid) || sterna != "STERNA") return;
+    if (kind == "process") take_process(words, pid);
+    if (kind == "log" && !found_.empty() && found_.back().pid == pid) {
+      std::getline(words >> std::ws, found_.back().log);
+      if (!found_.back().log.starts_with('/')) found_.back().log.clear();
+    }
+  }
+
+ private:
+  void take_process(std::istringstream& words, std::int64_t pid) {
+    std::string program, mark;
+    HostProcess one;
+    one.host = host_;
+    one.pid = pid;
+    if (!(words >> program >> mark >> one.name >> one.run) || !is_run(one.run)) return;
+    one.keeps = mark == "__own";
+    if (one.keeps || mark == "__process") found_.push_back(std::move(one));
+  }
+
+  std::string host_;
+  std::vector<HostProcess>& found_;
+};
 
 }  // namespace
 
@@ -65,7 +107,7 @@ std::vector<HostSweep> sweep(RealMachine& machine, const std::vector<StateHost>&
 
 std::vector<HostProcess> processes_on(RealMachine& machine, const std::vector<StateHost>& hosts,
                                       std::vector<std::string>& errors) {
-  const std::string script = std::string(kList) + "l __; echo STERNA listed";
+  const std::string script = fmt::format("{}{}", kList, kListAll);
   const std::vector<ShellQuestion> questions = questions_of(hosts, script);
   const std::vector<ShellAnswer> answers = ask_shells(machine, questions, kAnswerTakes);
   std::vector<HostProcess> found;
@@ -74,18 +116,9 @@ std::vector<HostProcess> processes_on(RealMachine& machine, const std::vector<St
       errors.push_back(shell_trouble(questions[i], answers[i]));
       continue;
     }
+    ProcessLines process_lines(hosts[i].name, found);
     std::istringstream lines(answers[i].output);
-    for (std::string line; std::getline(lines, line);) {
-      std::istringstream words(line);
-      std::string sterna, process, program, mark;
-      HostProcess one;
-      one.host = hosts[i].name;
-      if (words >> sterna >> process >> one.pid >> program >> mark >> one.name >> one.run &&
-          sterna == "STERNA" && process == "process" && one.run.size() == kRunDigits &&
-          (mark == "__process" || mark == "__own")) {
-        found.push_back(std::move(one));
-      }
-    }
+    for (std::string line; std::getline(lines, line);) process_lines.take(line);
   }
   return found;
 }

@@ -16,7 +16,9 @@ struct HostProcess {
   std::string host;
   std::int64_t pid = 0;
   std::string name;
-  std::string run;  ///< in hex, as on its command line
+  std::string run;     ///< in hex, as on its command line
+  std::string log;     ///< the file that it logs to; empty: none, or it cannot be seen
+  bool keeps = false;  ///< it keeps the run, and `name` is the run's
 };
 
 struct HostSweep {

@@ -20,6 +20,17 @@ std::string place_of(const WholeRunOptions& options, const std::string& director
                           : directory;
 }
 
+/// What a job that trained to its end came to.
+std::string in_numbers(const JobOutcome& outcome) {
+  const RunResult& result = outcome.record.result;
+  // What went before a run was begun again, nobody has counted.
+  const std::int64_t first = outcome.record.status.first_step;
+  return fmt::format("precision@1 {:.4f} on {} after {} steps{} in {:.1f} s",
+                     result.precision_at_1.value_or(0), result.data, thousands(result.steps),
+                     first > 0 ? fmt::format(", those from {} on", thousands(first)) : "",
+                     result.seconds);
+}
+
 std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
   const ClusterFile& file = options.file;
   const RunResult& result = outcome.record.result;
@@ -38,12 +49,11 @@ std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
                        place);
   }
   if (result.exit == kExitDone) {
-    // What went before a run was begun again, nobody has counted.
-    const std::int64_t first = outcome.record.status.first_step;
-    return fmt::format("precision@1 {:.4f} on {} after {} steps{} in {:.1f} s; everything is in {}",
-                       result.precision_at_1.value_or(0), result.data, thousands(result.steps),
-                       first > 0 ? fmt::format(", those from {} on", thousands(first)) : "",
-                       result.seconds, place);
+    return fmt::format("{}; everything is in {}", in_numbers(outcome), place);
+  }
+  if (!outcome.weights_left.empty()) {
+    return fmt::format("{}; all but its weights is in {}\n{}", in_numbers(outcome), place,
+                       result.cause);
   }
   if (outcome.interrupted && !file.trains()) {
     return fmt::format("interrupted: {} processes stopped, {} killed; logs are in {}", stop.stopped,

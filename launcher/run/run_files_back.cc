@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
 #include "launcher/hosts/host_plan.h"
 #include "launcher/run/job_plan.h"
+#include "runtime/cluster/process_control.h"
 #include "runtime/trace/trace_file.h"
 
 namespace sterna::launcher {
@@ -18,78 +19,142 @@ constexpr std::uint64_t kMostOfALog = 16ULL << 20;
 constexpr std::uint64_t kMostOfATrace = 4ULL << 30;
 constexpr std::uint64_t kMostOfWeights = 4ULL << 30;
 
-Result<void> fetch(Cluster& cluster, ProcessId of, const std::string& name, const std::string& to,
-                   std::uint64_t most, const std::function<bool()>& give_up) {
-  if (give_up()) return Error{Errc::cancelled, "there was no time left"};
-  std::ofstream file(to, std::ios::binary | std::ios::app);
-  for (std::uint64_t offset = 0; offset < most;) {
-    if (give_up()) return Error{Errc::cancelled, "there was no time for all of " + name};
-    STERNA_ASSIGN(const FilePiece piece, cluster.read_file({of, name, offset}));
-    if (piece.bytes.empty()) break;
-    file.write(reinterpret_cast<const char*>(piece.bytes.data()),
-               static_cast<std::streamsize>(piece.bytes.size()));
-    offset += piece.bytes.size();
-  }
-  file.close();
-  if (!file) return Error{Errc::io, "cannot write " + to};
-  return {};
-}
+/// Such an error is of one file; after any other its host is not asked for each of the rest.
+bool is_of_one_file(Errc code) { return code == Errc::not_found || code == Errc::io; }
 
-/// A trace that was not full yet has no older part.
-bool has_file(Cluster& cluster, ProcessId of, const std::string& name) {
-  return cluster.read_file({of, name, 0, 1}).ok();
-}
+class FilesBackFetcher {
+ public:
+  FilesBackFetcher(const NodeFiles& nodes, const JobOptions& options,
+                   const std::function<bool()>& give_up)
+      : nodes_(nodes), options_(options), give_up_(give_up) {}
+
+  /// Why they are not here; empty: they are, or there are none elsewhere.
+  std::string weights() const {
+    if (options_.weights.empty()) return "";
+    for (const std::string& evaluator : options_.file.names_of(Role::kEvaluator)) {
+      // Where it was before it moved it may have left some, too.
+      const HostSection* host = host_elsewhere(nodes_.host_of(evaluator));
+      if (host == nullptr) continue;
+      const Result<void> here = weights_of(*host);
+      if (!here) {
+        return fmt::format("the final weights stay on {}, in {}/{}: {}", host->name,
+                           remote_folder(*host, options_.id), kRemoteWeights, here.error().message);
+      }
+    }
+    return "";
+  }
+
+  /// Why some of that host's logs and traces are not here; empty: they are.
+  std::string logs(const HostSection& host) const {
+    const auto node = nodes_.process_of(node_name(host.name));
+    if (!node || options_.log_directory.empty()) return "";
+    std::optional<Error> first;
+    for (const auto& [name, most] : logs_on(host)) {
+      const Result<std::uint64_t> left =
+          fetch(*node, name, options_.log_directory + "/" + name, most);
+      if (left || left.error().code == Errc::not_found) continue;
+      if (!first) first = left.error();
+      if (!is_of_one_file(left.error().code)) break;
+    }
+    if (!first) return "";
+    return fmt::format("the logs of {} stay there, in {}: {}", host.name,
+                       remote_folder(host, options_.id), first->message);
+  }
+
+  std::vector<std::string> logs() const {
+    std::vector<std::string> left;
+    for (const HostSection& host : options_.file.hosts) {
+      if (host_elsewhere(host.name) == nullptr) continue;
+      if (std::string line = logs(host); !line.empty()) left.push_back(std::move(line));
+    }
+    return left;
+  }
+
+ private:
+  struct LogFile {
+    std::string name;
+    std::uint64_t most;
+  };
+
+  /// Null: that host's files are here already.
+  const HostSection* host_elsewhere(const std::string& name) const {
+    const auto host = std::ranges::find(options_.file.hosts, name, &HostSection::name);
+    if (host == options_.file.hosts.end() || !is_remote(options_.file, *host)) return nullptr;
+    return &*host == head_of(options_.file) ? nullptr : &*host;
+  }
+
+  std::vector<LogFile> logs_on(const HostSection& host) const {
+    std::vector<LogFile> files = {{node_name(host.name) + ".log", kMostOfALog}};
+    for (const ActorPlan& actor : options_.file.actors) {
+      if (actor.host != host.name && nodes_.host_of(actor.name) != host.name) continue;
+      files.push_back({actor.name + ".log", kMostOfALog});
+      if (actor.role == Role::kEvaluator || options_.file.trace.steps.empty()) continue;
+      // A trace that was not full yet has no older part.
+      for (const std::string_view ending : {kOldTraceEnding, kTraceEnding}) {
+        files.push_back({actor.name + std::string(ending), kMostOfATrace});
+      }
+    }
+    return files;
+  }
+
+  /// What was there before, of an evaluator or a run before, stays until all of it is here.
+  Result<void> weights_of(const HostSection& host) const {
+    const auto node = nodes_.process_of(node_name(host.name));
+    if (!node) return Error{Errc::unavailable, "its node is gone"};
+    const std::string part = options_.weights + ".part";
+    std::error_code failed;
+    std::filesystem::remove(part, failed);
+    const Result<std::uint64_t> left = fetch(*node, kRemoteWeights, part, kMostOfWeights);
+    if (left && *left == 0) std::filesystem::rename(part, options_.weights, failed);
+    const bool here = left && *left == 0 && !failed;
+    if (here) return {};
+    std::error_code ignored;
+    std::filesystem::remove(part, ignored);
+    if (!left) return left.error();
+    if (*left > 0) return Error{Errc::overloaded, "they are larger than 4 GiB"};
+    return Error{Errc::io, "cannot write " + options_.weights + ": " + failed.message()};
+  }
+
+  /// The bytes that stay there beyond `most`. Nothing is written of a file that is not there.
+  Result<std::uint64_t> fetch(ProcessId of, const std::string& name, const std::string& to,
+                              std::uint64_t most) const {
+    if (give_up_()) return Error{Errc::cancelled, "there was no time left"};
+    STERNA_ASSIGN(FilePiece piece, nodes_.read({of, name, 0}));
+    std::ofstream file(to, std::ios::binary | std::ios::app);
+    std::uint64_t offset = 0;
+    while (!piece.bytes.empty()) {
+      file.write(reinterpret_cast<const char*>(piece.bytes.data()),
+                 static_cast<std::streamsize>(piece.bytes.size()));
+      offset += piece.bytes.size();
+      if (offset >= most) break;
+      if (give_up_()) return Error{Errc::cancelled, "there was no time for all of " + name};
+      STERNA_ASSIGN(piece, nodes_.read({of, name, offset}));
+    }
+    file.close();
+    if (!file) return Error{Errc::io, "cannot write " + to};
+    return piece.size > offset ? piece.size - offset : 0;
+  }
+
+  const NodeFiles& nodes_;
+  const JobOptions& options_;
+  const std::function<bool()>& give_up_;
+};
 
 }  // namespace
 
-std::vector<std::string> fetch_files(Cluster& cluster, const JobOptions& options, bool finished,
-                                     const std::function<bool()>& give_up) {
-  const HostSection* head = head_of(options.file);
-  std::vector<std::string> left;
-  for (const HostSection& host : options.file.hosts) {
-    if (!is_remote(options.file, host) || &host == head) continue;
-    const auto node = cluster.process_of("node-" + host.name);
-    if (!node) continue;
-    std::optional<Error> first_error;
-    const auto bring = [&](const std::string& name, const std::string& to, std::uint64_t most) {
-      // A host that does not answer once is not asked for each of its files.
-      if (first_error) return;
-      const Result<void> done = fetch(cluster, *node, name, to, most, give_up);
-      if (!done) first_error = done.error();
-    };
-    const auto bring_log = [&](const std::string& name) {
-      if (options.log_directory.empty()) return;
-      bring(name + ".log", options.log_directory + "/" + name + ".log", kMostOfALog);
-    };
-    const auto bring_trace = [&](const ActorPlan& actor) {
-      const bool traced = actor.role != Role::kEvaluator && !options.file.trace.steps.empty();
-      if (!traced || options.log_directory.empty()) return;
-      for (const std::string_view ending : {kOldTraceEnding, kTraceEnding}) {
-        const std::string name = actor.name + std::string(ending);
-        if (!first_error && has_file(cluster, *node, name)) {
-          bring(name, options.log_directory + "/" + name, kMostOfATrace);
-        }
-      }
-    };
-    bring_log("node-" + host.name);
-    for (const ActorPlan& actor : options.file.actors) {
-      if (actor.host != host.name && cluster.host_of(actor.name) != host.name) continue;
-      bring_log(actor.name);
-      bring_trace(actor);
-      // Where it was before it moved it may have left some, too.
-      const bool is_here = cluster.host_of(actor.name) == host.name;
-      if (finished && is_here && actor.role == Role::kEvaluator && !options.weights.empty()) {
-        std::error_code ignored;
-        std::filesystem::remove(options.weights, ignored);  // of an evaluator or a run before
-        bring(kRemoteWeights, options.weights, kMostOfWeights);
-      }
-    }
-    if (first_error) {
-      left.push_back(fmt::format("the logs of {} stay there, in {}: {}", host.name,
-                                 remote_folder(host, options.id), first_error->message));
-    }
-  }
-  return left;
+NodeFiles node_files_of(Cluster& cluster) {
+  return {[&cluster](const std::string& name) { return cluster.process_of(name); },
+          [&cluster](const std::string& actor) { return cluster.host_of(actor); },
+          [&cluster](const ReadFile& question) { return cluster.read_file(question); }};
+}
+
+FilesBack fetch_files(const NodeFiles& nodes, const JobOptions& options, bool finished,
+                      const std::function<bool()>& give_up) {
+  const FilesBackFetcher fetcher(nodes, options, give_up);
+  FilesBack back;
+  if (finished) back.weights_left = fetcher.weights();
+  back.left = fetcher.logs();
+  return back;
 }
 
 }  // namespace sterna::launcher

@@ -1,8 +1,9 @@
-// What a run left on other hosts, brought back into its directory: the actors' logs and traces, and
-// the final weights.
+// What a run left on other hosts, brought back into its directory: the final weights, and the
+// actors' logs and traces.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,25 @@
 
 namespace sterna::launcher {
 
-/// While the nodes still run: the logs, and of a job that is `finished` its weights. Ends where it
-/// is once `give_up` says so. What stays on its host: a line for each, with the folder and why.
-std::vector<std::string> fetch_files(Cluster& cluster, const JobOptions& options, bool finished,
-                                     const std::function<bool()>& give_up);
+/// What of a cluster is asked for its nodes' files.
+struct NodeFiles {
+  std::function<std::optional<ProcessId>(const std::string& name)> process_of;
+  std::function<std::string(const std::string& actor)> host_of;
+  std::function<Result<FilePiece>(const ReadFile& question)> read;
+};
+/// `cluster` must outlive it.
+NodeFiles node_files_of(Cluster& cluster);
+
+struct FilesBack {
+  std::vector<std::string> left;  ///< what stays on its host: a line for each, with folder and why
+  /// Why the final weights of a job that is done are not here, and where they lie; else empty.
+  std::string weights_left;
+};
+
+/// While the nodes still run: of a job that is `finished` its weights, then the logs. Ends where it
+/// is once `give_up` says so. A log that a host does not have, as one that was joined by hand has
+/// none of its node, is none that stays there.
+FilesBack fetch_files(const NodeFiles& nodes, const JobOptions& options, bool finished,
+                      const std::function<bool()>& give_up);
 
 }  // namespace sterna::launcher

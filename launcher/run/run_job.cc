@@ -164,9 +164,12 @@ class Job {
  private:
   void bring_files_back(bool finished) {
     const Time until = machine_.loop().now() + kFilesTake;
-    outcome_.left_behind = fetch_files(*cluster_, options_, finished, [&] {
+    const auto give_up = [&] {
       return second_interrupt_ || (!finished && machine_.loop().now() >= until);
-    });
+    };
+    FilesBack back = fetch_files(node_files_of(*cluster_), options_, finished, give_up);
+    outcome_.left_behind = std::move(back.left);
+    outcome_.weights_left = std::move(back.weights_left);
   }
 
   Result<void> train() {
@@ -507,6 +510,10 @@ class Job {
     }
     if (!options_.file.trains()) return;
     for (ActorStatus& actor : record.status.actors) actor.state = "done";
+    if (outcome_.weights_left.empty()) return;
+    result.exit = kExitFailed;
+    record.status.cause = result.cause = outcome_.weights_left;
+    record.status.phase = "failed";
   }
 
   /// The ends of others may come before the signal that is for all.

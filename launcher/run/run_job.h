@@ -84,6 +84,8 @@ struct JobOutcome {
   std::vector<std::string> added_hosts;    ///< or added
   Time ended;                              ///< done, or when the first death was heard of
   std::vector<std::string> left_behind;    ///< what could not be brought back: a line for each host
+  std::string
+      weights_left;  ///< of a job that is done: why its final weights are not here, and where
 };
 
 /// Runs the job in the foreground. `registry` is this program's. SIGINT and SIGTERM stop it,

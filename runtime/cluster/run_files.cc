@@ -18,6 +18,7 @@ Result<FilePiece> read_piece(const std::string& directory, const ReadFile& quest
   }
   const std::string path = directory + "/" + name;
   const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0 && errno == ENOENT) return Error{Errc::not_found, path + " is not there"};
   if (file < 0) return system_error(path, errno);
   struct Close {
     int file;

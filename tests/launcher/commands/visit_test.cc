@@ -5,12 +5,29 @@
 #include <filesystem>
 
 #include "tests/launcher/commands/command_fixture.h"
+#include "tests/launcher/past/fake_actor.h"
 
 namespace sterna::launcher {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
+
+constexpr const char* kLocalJob = R"(format = 1
+[[actor]]
+role = "parameter_server"
+[[actor]]
+role = "worker"
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "lenet"
+steps = 10
+[data]
+name = "digits"
+)";
 
 using StatusCommand = CommandTest;
 using HostCommands = CommandTest;
@@ -168,6 +185,23 @@ TEST_F(DownCommand, ForgetsWithoutANameWhatNobodyKeeps) {
   EXPECT_THAT(said.out, HasSubstr("mnist-1: nobody answered; nothing is left on 1 host\n"));
   EXPECT_THAT(said.out, HasSubstr("mnist-2: nobody answered; nothing is left on 1 host\n"));
   EXPECT_THAT(sterna({"list"}).out, HasSubstr("mnist-1  1 host   ended: ended by sterna down\n"));
+}
+
+TEST_F(DownCommand, ByItsFileEndsOnlyWhatIsNamedInFull) {
+  const std::string file = write("job.toml", kLocalJob);
+  const std::uint64_t run = 0x5eed000000000000 + static_cast<std::uint64_t>(::getpid());
+  const std::string hex = fmt::format("{:016x}", run);
+  FakeActor node("node-localhost", run);
+  for (const char* word : {"5eed", "mnist"}) {
+    const Said said = sterna({"down", word, "--file", file.c_str()});
+    EXPECT_EQ(said.exit, 2) << said.out;
+    EXPECT_THAT(said.err, HasSubstr(hex + " (" + node.id() + ", on localhost)"));
+    EXPECT_EQ(node.signal_of_end(), 0) << word;
+  }
+  const Said said = sterna({"down", node.id().c_str(), "--file", file.c_str()});
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr(node.id() + ": nobody answered; 1 processes killed"));
+  EXPECT_EQ(node.signal_of_end(), SIGKILL);
 }
 
 }  // namespace

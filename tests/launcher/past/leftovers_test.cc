@@ -3,15 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
-#include <cstdio>
-#include <fstream>
 
-#include "tests/temporary_folder.h"
+#include "tests/launcher/past/fake_actor.h"
 
 namespace sterna::launcher {
 namespace {
@@ -20,45 +16,6 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 const std::vector<StateHost> kHere = {{"here", "", ""}};
-
-/// A process whose command line is that of an actor's process, and which waits for its end.
-class FakeActor {
- public:
-  FakeActor(const std::string& name, std::uint64_t run) {
-    // A shell that runs the script "__process": its arguments are then a process's of ours.
-    std::ofstream(folder_ / "__process") << "kill -STOP $$\n";
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(run));
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::setpgid(0, 0);
-      if (::chdir(folder_.path().c_str()) != 0) ::_exit(1);
-      ::execl("/bin/sh", "sh", "__process", name.c_str(), digits.data(), "1", nullptr);
-      ::_exit(1);
-    }
-    ::waitpid(pid_, nullptr, WUNTRACED);  // until it has stopped itself
-  }
-  FakeActor(const FakeActor&) = delete;
-  FakeActor& operator=(const FakeActor&) = delete;
-  ~FakeActor() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-  }
-  pid_t pid() const { return pid_; }
-  /// The signal that has ended it; 0: it goes on.
-  int signal_of_end() {
-    int status = 0;
-    if (::waitpid(pid_, &status, WNOHANG) != pid_) return 0;
-    pid_ = 0;
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  }
-
- private:
-  TemporaryFolder folder_;
-  pid_t pid_ = 0;
-};
 
 class Leftovers : public testing::Test {
  protected:
@@ -81,6 +38,8 @@ TEST_F(Leftovers, AreFoundByTheirCommandLines) {
   EXPECT_EQ(found[0].host, "here");
   EXPECT_EQ(found[0].name, "worker0");
   EXPECT_EQ(found[0].pid, actor.pid());
+  EXPECT_EQ(found[0].log, actor.log());
+  EXPECT_FALSE(found[0].keeps);
 }
 
 TEST_F(Leftovers, AreKilledWhereTheyDoNotEndInTime) {

@@ -156,6 +156,19 @@ TEST(ResumeCommand, IsOneThatAShellTakes) {
             "sterna run a.toml --set b=1 --run-dir /runs/mine --set checkpoint.resume=true");
 }
 
+TEST_F(RunEndingTest, OneWithoutItsWeightsSaysWhereTheyAre) {
+  JobOutcome outcome;
+  outcome.started = true;
+  outcome.record.result.run = "runs/one";
+  outcome.record.result.exit = kExitFailed;
+  outcome.weights_left = "the final weights stay on b, in work/runs/one: no answer";
+  outcome.record.result.cause = outcome.weights_left;
+  const auto [exit, words] = end(outcome);
+  EXPECT_EQ(exit, kExitFailed);
+  EXPECT_THAT(words, HasSubstr("all but its weights is in runs/one"));
+  EXPECT_THAT(words, EndsWith("\n" + outcome.weights_left));
+}
+
 TEST_F(RunEndingTest, BegunAgainItGoesOnFromItsOwnOrAsItBegan) {
   ClusterFile file = job.file;
   EXPECT_EQ(begun_again(file, folder.path()).checkpoint.resume, (TrueOrText{true, ""}));

@@ -61,6 +61,7 @@ TEST_F(RunFiles, LinksFoldersAndPipesAreNoFilesOfARun) {
 TEST_F(RunFiles, WhatIsNotThereIsNamed) {
   const Result<FilePiece> piece = read("b.log");
   ASSERT_FALSE(piece.ok());
+  EXPECT_EQ(piece.error().code, Errc::not_found);
   EXPECT_NE(piece.error().message.find("b.log"), std::string::npos);
 }
 
