@@ -54,7 +54,7 @@ class LineFile {
   ~LineFile();
 
   const std::string& path() const { return path_; }
-  /// Appends `line` and its end. After an error the file may end in a part of the line.
+  /// Appends `line` and its end. After an error nothing of it is there, so the next may be tried.
   Result<void> append(std::string_view line);
   /// Closes the file; a full disk may show only here. A second call does nothing.
   Result<void> close();

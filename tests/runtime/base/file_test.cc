@@ -135,6 +135,19 @@ TEST_F(FileTest, LinesComeOneBehindTheOther) {
   EXPECT_THAT(lines->append("three").error().message, HasSubstr("it is closed"));
 }
 
+TEST_F(FileTest, AFullDiskLeavesNoPartOfALineAndTheNextOneIsTakenOnceThereIsRoom) {
+  Result<LineFile> lines = LineFile::create(path());
+  ASSERT_TRUE(lines.ok());
+  EXPECT_TRUE(lines->append("one").ok());
+  {
+    const FullDisk full(8);
+    EXPECT_THAT(lines->append("two that is too long").error().message, StartsWith("cannot write"));
+    EXPECT_EQ(*read_file(path()), "one\n");
+  }
+  EXPECT_TRUE(lines->append("three").ok());
+  EXPECT_EQ(*read_file(path()), "one\nthree\n");
+}
+
 TEST(LineFile, AFullDiskIsAOneLineError) {
   Result<LineFile> lines = LineFile::create("/dev/full");
   ASSERT_TRUE(lines.ok());
