@@ -265,6 +265,10 @@ class WholeRun {
       return std::move(page).error();
     }
     page_ = std::move(page).value();
+    if (Result<void> tried = try_checkpoint_folder(file_); !tried) {
+      directory_->discard();
+      return tried;
+    }
     // The run again, from this file alone: with the data that it is given now.
     resolved_ = file_;
     if (!file_.checkpoint.folder.empty()) {

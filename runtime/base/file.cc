@@ -161,6 +161,12 @@ Result<void> may_read_folder(const std::string& folder) {
   return Error{Errc::permission, folder + ": Permission denied"};
 }
 
+Result<void> make_writable_folder(const std::string& folder) {
+  STERNA_TRY(make_directory(folder));
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return cannot_write(folder, errno);
+}
+
 std::string expand_home(const std::string& path) {
   const char* home = std::getenv("HOME");
   const bool tilde = path == "~" || path.starts_with("~/");

@@ -40,6 +40,9 @@ Result<void> make_directory(const std::filesystem::path& dir);
 /// An error, of Errc::permission, where `folder` is there and this user may not read it.
 Result<void> may_read_folder(const std::string& folder);
 
+/// Makes `folder`, as make_directory does; an error, too, where this user may put no files there.
+Result<void> make_writable_folder(const std::string& folder);
+
 /// "~" and "~/..." with $HOME in place of the tilde; anything else as it is.
 std::string expand_home(const std::string& path);
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "runtime/base/full_disk.h"
+#include "tests/as_nobody.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna {
@@ -114,6 +115,15 @@ TEST_F(FileTest, FoldersAreMadeWithTheirParents) {
   std::ofstream(path()) << "in the way";
   EXPECT_THAT(make_directory(folder_ / "file/a").error().message,
               StartsWith("cannot make the directory " + path() + "/a: "));
+}
+
+TEST_F(FileTest, AFolderThatTakesNoFilesIsAnError) {
+  EXPECT_TRUE(make_writable_folder(folder_ / "a").ok());
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod((folder_ / "a").c_str(), 0555), 0);
+  const AsNobody nobody;
+  EXPECT_THAT(make_writable_folder(folder_ / "a").error().message,
+              StartsWith("cannot write " + (folder_ / "a").string() + ": Permission denied"));
 }
 
 TEST(ExpandHome, ReplacesALeadingTildeOnly) {
