@@ -8,6 +8,7 @@
 #include <csignal>
 #include <ctime>
 #include <map>
+#include <set>
 
 #include "launcher/commands/visit.h"
 #include "launcher/past/fault_draw.h"
@@ -89,10 +90,19 @@ class Story {
     console_.say("nobody who would come again is running; waiting");
   }
   void somebody() { alone_ = false; }
-  void refused(const DrawnFault& fault, const std::string& why) {
+  void refused(const DrawnFault& fault, const Error& why) {
     ++refused_;
+    if (why.code == Errc::invalid_argument) never_.insert({fault.actor.name, fault.kind});
     console_.say(fmt::format("{} could not be injected into {}: {}", words_of(fault),
-                             fault.actor.text(), why));
+                             fault.actor.text(), why.message));
+  }
+  /// Whether each of these kinds was said to be for none of the actors.
+  bool in_vain(const std::vector<PeerIdentity>& actors, const std::vector<FaultKind>& kinds) const {
+    return std::ranges::all_of(actors, [&](const PeerIdentity& actor) {
+      return std::ranges::all_of(kinds, [&](FaultKind kind) {
+        return never_.contains({actor.name, kind});
+      });
+    });
   }
   std::string summary() const {
     std::uint64_t all = 0;
@@ -112,6 +122,7 @@ class Story {
   bool json_;
   bool alone_ = false;
   std::map<FaultKind, std::uint64_t> counts_;
+  std::set<std::pair<std::string, FaultKind>> never_;  ///< will suffer such a fault
   std::uint64_t refused_ = 0;
 };
 
@@ -121,14 +132,17 @@ int refuse(const Visit& visit, const Console& console) {
   return kExitBadInput;
 }
 
-/// Those that --actors may name: whoever runs, and of a run that starts also who is to come.
+/// Those that --actors may name: each actor that runs, and of a run that starts also who is to
+/// come.
 std::vector<std::string> names_in(const Visit& visit, const Overview& overview) {
   std::vector<std::string> names;
   for (const ActorStatus& actor : status_of(visit.state, overview).actors) {
     names.push_back(actor.name);
   }
   if (names.empty()) return names;
-  for (const ProcessStatus& member : overview.members) names.push_back(member.identity.name);
+  for (const ProcessStatus& member : overview.members) {
+    if (is_for_faults(member.identity.name)) names.push_back(member.identity.name);
+  }
   return names;
 }
 
@@ -187,7 +201,11 @@ int chaos(const Visit& visit, const FaultDrawOptions& how, Duration lasts, bool 
                         fmt::format("sterna chaos, seed {}, number {}", how.seed, number),
                         {}});
     if (!injected) {
-      story.refused(*fault, injected.error().message);
+      story.refused(*fault, injected.error());
+      if (story.in_vain(draw.candidates(*overview), how.kinds)) {
+        console.say("nobody of them can suffer it; name others with --actors, or other --kinds");
+        return kExitBadInput;
+      }
     } else if (!story.tell(*fault)) {
       return kExitFailed;
     }

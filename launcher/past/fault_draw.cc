@@ -6,6 +6,7 @@
 
 #include "actors/job/args.h"
 #include "runtime/base/duration_text.h"
+#include "runtime/cluster/process_control.h"
 
 namespace sterna::launcher {
 namespace {
@@ -38,18 +39,23 @@ bool FaultDraw::may_be_struck(const ProcessStatus& member) const {
                              [&](const std::string& word) { return means(word, name); });
 }
 
-std::optional<DrawnFault> FaultDraw::next(const Overview& overview) {
+std::vector<PeerIdentity> FaultDraw::candidates(const Overview& overview) const {
   std::vector<PeerIdentity> actors;
   for (const ProcessStatus& member : overview.members) {
     if (may_be_struck(member)) actors.push_back(member.identity);
   }
+  std::ranges::sort(actors, {}, &PeerIdentity::name);
+  return actors;
+}
+
+std::optional<DrawnFault> FaultDraw::next(const Overview& overview) {
+  const std::vector<PeerIdentity> actors = candidates(overview);
   // Always as many draws: who is there now does not change what comes later.
   const std::uint64_t who = random_.next();
   const std::uint64_t how = random_.next();
   const bool ends = random_.below(2) == 1;
   const std::uint64_t lasts = 1 + random_.below(static_cast<std::uint64_t>(kLongest / kFinest));
   if (actors.empty() || options_.kinds.empty()) return std::nullopt;
-  std::ranges::sort(actors, {}, &PeerIdentity::name);
   DrawnFault fault{actors[who % actors.size()], options_.kinds[how % options_.kinds.size()]};
   if (must_last(fault.kind) || (may_last(fault.kind) && ends)) {
     fault.lasts = kFinest * static_cast<std::int64_t>(lasts);
@@ -57,6 +63,10 @@ std::optional<DrawnFault> FaultDraw::next(const Overview& overview) {
   if (struck_.size() == kRemembered) struck_.pop_front();
   struck_.push_back(fault.actor.name);
   return fault;
+}
+
+bool is_for_faults(std::string_view name) {
+  return name != "coordinator" && name != "launcher" && !name.starts_with(kNodePrefix);
 }
 
 bool means(std::string_view word, std::string_view name) {

@@ -39,6 +39,8 @@ class FaultDraw {
   Duration pause();
   /// None: nobody may be struck now.
   std::optional<DrawnFault> next(const Overview& overview);
+  /// Who may be struck now, by name.
+  std::vector<PeerIdentity> candidates(const Overview& overview) const;
 
  private:
   /// Of two servers that hold the same, one is left alone while the other may not be back: both
@@ -51,6 +53,9 @@ class FaultDraw {
   SeededRandom random_;
   std::deque<std::string> struck_;  ///< the last ones
 };
+
+/// Whether faults are for who is called so: not for the run's own processes.
+bool is_for_faults(std::string_view name);
 
 /// Whether `word` of FaultDrawOptions::actors means who is called `name`.
 bool means(std::string_view word, std::string_view name);

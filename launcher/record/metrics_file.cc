@@ -16,7 +16,7 @@ constexpr Duration kPatience = std::chrono::seconds(10);
 constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
 
 /// In place of lines that found no room.
-std::string lost(std::uint64_t lines) {
+std::string lost_line(std::uint64_t lines) {
   return fmt::format("{{\"kind\":\"lost\",\"lines\":{}}}", lines);
 }
 
@@ -37,12 +37,34 @@ class PlainLines final : public LineSink {
 struct MetricsFile::State {
   std::string path;
   std::unique_ptr<LineSink> sink;
+  std::uint64_t unsaid = 0;  // lines that are lost since the last one; the writer's thread's
   std::mutex mutex;
-  std::optional<Error> failed;  // guarded
+  // Guarded by mutex:
+  std::optional<Error> failed;  // of the last line
+  std::uint64_t refused = 0;    // lines, by the disk
 
   std::optional<Error> failure() {
     const std::lock_guard lock(mutex);
     return failed;
+  }
+
+  /// Each line tries the disk again; an empty one only says what was lost before.
+  void write(std::string_view line) {
+    Result<void> written;
+    if (unsaid > 0) written = sink->append(lost_line(unsaid));
+    if (written) unsaid = 0;
+    if (written && !line.empty()) written = sink->append(line);
+    const std::lock_guard lock(mutex);
+    failed = written ? std::nullopt : std::optional(written.error());
+    if (written || line.empty()) return;
+    ++unsaid;
+    ++refused;
+  }
+
+  /// Of lines that found no place in the writer's queue.
+  std::string note_lost(std::uint64_t lines) {
+    unsaid += lines;
+    return "";
   }
 };
 
@@ -55,45 +77,45 @@ MetricsFile::MetricsFile(std::unique_ptr<LineSink> sink,
     : state_(new State{.path = sink->path(), .sink = std::move(sink), .mutex = {}, .failed = {}}),
       say_(std::move(say)),
       patience_(hangs),
-      writer_(
-          [state = state_](std::string_view line) {
-            if (state->failure()) return;
-            const Result<void> written = state->sink->append(line);
-            if (written) return;
-            const std::lock_guard lock(state->mutex);
-            state->failed = written.error();
-          },
-          {.most_bytes = kMostWaiting, .instead = lost}) {}
+      writer_([state = state_](std::string_view line) { state->write(line); },
+              {.most_bytes = kMostWaiting, .instead = [state = state_](std::uint64_t lines) {
+                 return state->note_lost(lines);
+               }}) {}
 
 MetricsFile::~MetricsFile() = default;
 
 void MetricsFile::append(std::string line) {
-  if (!failed_) writer_.put(std::move(line));
+  writer_.put(std::move(line));
   look();
 }
 
 void MetricsFile::look() {
   const bool hangs = writer_.writing_for() > patience_;
   if (hangs != std::exchange(hangs_, hangs)) {
-    say_(hangs ? fmt::format("{}: the disk has not answered for {} s; training goes on",
-                             state_->path, std::chrono::duration<double>(patience_).count())
-               : fmt::format("{}: the disk answers again; {} lines are lost", state_->path,
-                             writer_.lost()));
+    say_(hangs
+             ? fmt::format("{}: the disk has not answered for {} s; training goes on", state_->path,
+                           std::chrono::duration<double>(patience_).count())
+             : fmt::format("{}: the disk answers again; {} lines are lost", state_->path, lost()));
   }
-  if (failed_) return;
-  if (const std::optional<Error> failure = state_->failure()) {
-    failed_ = true;
-    say_(failure->message);
-  }
+  const std::optional<Error> failure = state_->failure();
+  if (failure.has_value() == std::exchange(fails_, failure.has_value())) return;
+  say_(failure ? failure->message
+               : fmt::format("{}: the disk takes lines again; {} are lost", state_->path, lost()));
 }
 
 Result<void> MetricsFile::close() {
   if (!writer_.flush(kPatience)) {
     return Error{Errc::io, state_->path + ": the disk does not answer; its last lines are lost"};
   }
-  if (failed_) return {};
-  if (const std::optional<Error> failure = state_->failure()) return *failure;
+  if (const std::optional<Error> failure = state_->failure()) {
+    return fails_ ? Result<void>() : *failure;
+  }
   return state_->sink->close();
+}
+
+std::uint64_t MetricsFile::lost() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->refused + writer_.lost();
 }
 
 void MetricsFiles::append(const std::string& line) {

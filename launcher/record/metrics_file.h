@@ -1,7 +1,9 @@
 // MetricsFile: a file that a run's metrics go to, metrics.jsonl or another view of its lines,
-// written by a thread of its own: a disk that hangs, or is full, costs lines and no step.
+// written by a thread of its own: a disk that hangs, or is full, costs lines and no step. A line of
+// kind "lost" stands where some are missing.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,8 +22,8 @@ class MetricsFile {
   /// So long a line may take before the disk is said to hang.
   static constexpr Duration kHangs = std::chrono::seconds(4);
 
-  /// `say` is told, on the caller's thread and once each, that the disk hangs, does so no more, or
-  /// takes no lines.
+  /// `say` is told, on the caller's thread and once each, that the disk hangs or takes no lines,
+  /// and that it does so no more.
   MetricsFile(std::unique_ptr<LineSink> sink, std::function<void(const std::string& line)> say,
               Duration hangs = kHangs);
   /// Line by line as they are.
@@ -36,6 +38,8 @@ class MetricsFile {
   /// Waits a while for what was appended, and closes the file: where a network file system says
   /// what it could not write. An error that was said before is none.
   Result<void> close();
+  /// Lines that are not in the file, so far.
+  std::uint64_t lost() const;
 
  private:
   struct State;
@@ -43,7 +47,7 @@ class MetricsFile {
   std::function<void(const std::string& line)> say_;
   Duration patience_;
   bool hangs_ = false;
-  bool failed_ = false;
+  bool fails_ = false;
   TextWriter writer_;
 };
 
@@ -56,6 +60,8 @@ class MetricsFiles {
   void look();
   /// The first error.
   Result<void> close();
+  /// Of the first file alone.
+  std::uint64_t lost() const { return files_.empty() ? 0 : files_.front()->lost(); }
 
  private:
   std::vector<std::unique_ptr<MetricsFile>> files_;

@@ -180,6 +180,7 @@ void RunObserver::total() {
                           static_cast<double>(status.step - status.first_step) *
                           static_cast<double>(status.steps - status.step);
   }
+  result.examples_per_second = status.examples_per_second;
   result.bytes_up = sum.bytes_up;
   result.bytes_down = sum.bytes_down;
   result.bits_per_ternarized_element_up = bits(sum.ternarized_bytes, sum.ternarized_elements);
@@ -408,8 +409,6 @@ void RunObserver::training_is_over() {
   record_.trained = true;
   count_waits(record_, now());
   record_.status.evaluator_wait.reset();
-  // The rate of the training itself; what follows is the last evaluation.
-  record_.result.examples_per_second = record_.status.examples_per_second;
   record_.status.left_seconds.reset();
   for (const actors::TensorTotals& totals : record_.tensors) {
     if (hooks_.tensor) hooks_.tensor(metrics_of(totals));

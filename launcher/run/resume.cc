@@ -54,6 +54,16 @@ bool has_ended(const std::string& run_dir, std::uint64_t step) {
 
 }  // namespace
 
+Result<void> try_checkpoint_folder(const ClusterFile& file) {
+  if (!file.trains() || !file.checkpoint.on() || file.checkpoint.folder.empty()) return {};
+  const Result<void> tried = make_writable_folder(expand_home(file.checkpoint.folder));
+  if (tried) return {};
+  return Error{Errc::invalid_argument,
+               fmt::format("checkpoint.folder: {}; name another, or none for one in the run's "
+                           "directory",
+                           tried.error().message)};
+}
+
 std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir) {
   const std::string& named = file.checkpoint.resume.text;
   return named.empty() ? own_folder(file, run_dir) : actors::checkpoints_in(expand_home(named));

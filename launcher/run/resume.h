@@ -33,6 +33,9 @@ std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std:
 /// Where the checkpoints lie that the run may go on from, or the one that its file names.
 std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir);
 
+/// An error where checkpoint.folder can take none: without it all of the run would go without one.
+Result<void> try_checkpoint_folder(const ClusterFile& file);
+
 /// Null where the run starts afresh: nothing is to be resumed, or its own directory has no
 /// checkpoint yet. A run that was stopped behind its last step, before it had said how good that
 /// is, goes on from the checkpoint before the last. Errors, each in a line that says what to do:

@@ -109,11 +109,8 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   return state;
 }
 
-/// A result that cannot be kept makes a failure of a run that was none.
-void keep(RunDirectory& directory, MetricsFiles& metrics, RunResult& result,
-          const Console& console) {
-  Result<void> kept = directory.write_result(result);
-  if (const Result<void> closed = metrics.close(); kept && !closed) kept = closed;
+/// What cannot be kept makes a failure of a run that was none.
+void note_unkept(const Result<void>& kept, RunResult& result, const Console& console) {
   if (kept) return;
   if (result.exit != kExitDone) {
     console.say(kept.error().message);
@@ -121,6 +118,13 @@ void keep(RunDirectory& directory, MetricsFiles& metrics, RunResult& result,
   }
   result.exit = kExitFailed;
   result.cause = kept.error().message;
+}
+
+void keep(RunDirectory& directory, MetricsFiles& metrics, RunResult& result,
+          const Console& console) {
+  note_unkept(metrics.close(), result, console);
+  result.lost_metrics = metrics.lost();
+  note_unkept(directory.write_result(result), result, console);
 }
 
 /// Says to those who look at the run what the screen shows, twice a second at most.
@@ -267,6 +271,10 @@ class WholeRun {
       return std::move(page).error();
     }
     page_ = std::move(page).value();
+    if (Result<void> tried = try_checkpoint_folder(file_); !tried) {
+      directory_->discard();
+      return tried;
+    }
     // The run again, from this file alone: with the data that it is given now.
     resolved_ = file_;
     if (!file_.checkpoint.folder.empty()) {

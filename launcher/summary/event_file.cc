@@ -1,6 +1,7 @@
 #include "launcher/summary/event_file.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -36,6 +37,7 @@ Result<EventFile> EventFile::create(const std::string& folder, double began, std
                   file = std::fopen(name.c_str(), "wbxe");
                   return file != nullptr;
                 }));
+  std::setbuf(file, nullptr);
   return EventFile(std::move(path), file, RunEvents(began, std::move(resolved)));
 }
 
@@ -46,11 +48,18 @@ Result<void> EventFile::append(std::string_view line) {
 Result<void> EventFile::add(const Json& line) {
   const std::string records = events_.records_of(line);
   if (records.empty()) return {};
-  if (std::fwrite(records.data(), 1, records.size(), file_.get()) != records.size() ||
-      std::fflush(file_.get()) != 0) {
+  if (std::fwrite(records.data(), 1, records.size(), file_.get()) == records.size()) {
+    whole_ += static_cast<off_t>(records.size());
+    return {};
+  }
+  Error failed = cannot_write(path_);
+  // TensorBoard reads nothing behind a part of a record.
+  std::clearerr(file_.get());
+  if (::ftruncate(::fileno(file_.get()), whole_) != 0 ||
+      ::fseeko(file_.get(), whole_, SEEK_SET) != 0) {
     return cannot_write(path_);
   }
-  return {};
+  return failed;
 }
 
 Result<void> EventFile::close() {

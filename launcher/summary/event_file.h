@@ -1,6 +1,8 @@
 // EventFile: a run's metrics in a file that TensorBoard reads, and follows while it grows.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -33,7 +35,8 @@ class EventFile final : public LineSink {
       : path_(std::move(path)), file_(file), events_(std::move(events)) {}
 
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<std::FILE, Close> file_;  ///< without a buffer
+  off_t whole_ = 0;                         ///< bytes, to the end of the last whole record
   RunEvents events_;
 };
 

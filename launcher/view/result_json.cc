@@ -13,9 +13,9 @@ STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
 STERNA_JSON(PlansOfWorkers, workers, device, plans)
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, resume,
             missed_checkpoints, missed_copies, left_out_examples, lost_losses, lost_histograms,
-            restarts, actor_restarts, lost_workers, relinked, residuals_lost, injected_faults,
-            workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
-            seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
+            lost_metrics, restarts, actor_restarts, lost_workers, relinked, residuals_lost,
+            injected_faults, workers, ranks, data, data_dir, codec, security, transport, isa,
+            seconds, seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
             precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
             data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
             bits_per_element_down, bytes_up, bytes_down, parameters_sha256, plans)
@@ -67,7 +67,7 @@ std::string to_json(const RunResult& result) {
   if (result.resume.empty()) json.erase("resume");
   for (const char* count :
        {"missed_checkpoints", "missed_copies", "left_out_examples", "lost_losses",
-        "lost_histograms", "relinked", "residuals_lost", "injected_faults"}) {
+        "lost_histograms", "lost_metrics", "relinked", "residuals_lost", "injected_faults"}) {
     if (json.value(count, std::uint64_t{0}) == 0) json.erase(count);
   }
   if (result.restarts.empty()) json.erase("restarts");

@@ -75,6 +75,7 @@ struct RunResult {
   // What was left out of metrics.jsonl, because whoever keeps it was too slow:
   std::uint64_t lost_losses = 0;       ///< of single ranks in single steps
   std::uint64_t lost_histograms = 0;   ///< steps of which there are none, nor pictures
+  std::uint64_t lost_metrics = 0;      ///< its lines, because the disk was full or hung
   std::vector<Restart> restarts = {};  ///< in their order; at most checkpoint.restarts
   /// The first kMostActorRestarts; in their order.
   std::vector<ActorRestart> actor_restarts = {};

@@ -18,6 +18,8 @@ constexpr std::uint64_t kWorthSaying = 1'000'000;
 constexpr double kStarved = 0.1;
 /// ... that training waits for the evaluator from which it is said.
 constexpr double kWorthSayingOfWaits = 0.005;
+/// Readers that hold training up decode hardly more than it takes.
+constexpr double kMuchFaster = 3;
 constexpr std::size_t kSlowLinksShown = 3;
 
 /// "3 actors: 1 running, 2 done"; of actors that train, their steps say more.
@@ -54,15 +56,24 @@ std::string rates_of(const std::vector<ReaderRate>& readers) {
   return fmt::format("{} readers decode {} pictures/s each {}", readers.size(), range, on);
 }
 
+/// Whether readers decode so much more than training takes that others would change nothing: then
+/// it waits for a host or a link.
+bool have_time_left(const std::vector<ReaderRate>& readers, std::optional<double> taken) {
+  double decoded = 0;
+  for (const ReaderRate& reader : readers) decoded += reader.pictures_per_second;
+  return taken && decoded > kMuchFaster * *taken;
+}
+
 /// How long workers wait for data and, where that is long, what would help.
-void add_data_facts(double wait, const std::vector<ReaderRate>& readers, std::vector<Fact>& all) {
-  const bool starved = wait >= kStarved;
-  const Style style = starved ? Style::wait : Style::plain;
-  all.push_back({fmt::format("{}{:.0f} % of the time waits for data",
-                             starved ? "input-bound: " : "", 100 * wait),
+void add_data_facts(double wait, const RunStatus& status, std::vector<Fact>& all) {
+  const std::vector<ReaderRate>& readers = status.readers;
+  const Style style = wait >= kStarved ? Style::wait : Style::plain;
+  const bool bound = wait >= kStarved && !have_time_left(readers, status.examples_per_second);
+  all.push_back({fmt::format("{}{:.0f} % of the time waits for data", bound ? "input-bound: " : "",
+                             100 * wait),
                  style});
   if (!readers.empty()) all.push_back({rates_of(readers), style});
-  if (starved) all.push_back({"more input readers or data.threads would help", style});
+  if (bound) all.push_back({"more input readers or data.threads would help", style});
 }
 
 /// The last evaluation, and precision@1 of what else was evaluated: "on train 0.9990, of
@@ -134,7 +145,7 @@ std::vector<Fact> facts(const RunStatus& status) {
                    Style::wait});
   }
   if (status.evaluator_wait) add_evaluator_wait(*status.evaluator_wait, all);
-  if (status.data_wait) add_data_facts(*status.data_wait, status.readers, all);
+  if (status.data_wait) add_data_facts(*status.data_wait, status, all);
   if (status.bits_up) {
     std::string text = fmt::format("bits/element {:.2f} up", *status.bits_up);
     if (status.bits_down) text += fmt::format(", {:.2f} down", *status.bits_down);

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Writes all of `bytes`; 0 or the errno.
-int write_all(int file, ByteView bytes) {
+/// Writes of `bytes` what the file takes, and takes that off them; 0 or the errno.
+int write_from(int file, ByteView& bytes) {
   while (!bytes.empty()) {
     const ssize_t wrote = ::write(file, bytes.data(), bytes.size());
     if (wrote >= 0) {
@@ -30,6 +30,21 @@ int write_all(int file, ByteView bytes) {
     }
   }
   return 0;
+}
+
+/// Writes all of `bytes`; 0 or the errno.
+int write_all(int file, ByteView bytes) { return write_from(file, bytes); }
+
+Error cannot_write(const fs::path& path, int saved_errno) {
+  return system_error("cannot write " + path.string(), saved_errno);
+}
+
+/// Takes the last `count` bytes away from a regular file.
+Result<void> take_back(const std::string& path, int file, std::size_t count) {
+  struct stat found {};
+  if (count == 0 || ::fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) return {};
+  if (::ftruncate(file, found.st_size - static_cast<off_t>(count)) == 0) return {};
+  return cannot_write(path, errno);
 }
 
 /// Makes the file durable and closes it; 0 or the errno. Network file systems report a full disk
@@ -62,10 +77,6 @@ int await_bytes(int file) {
   const int ready = ::poll(&waited, 1, kPipePatienceMs);
   if (ready < 0) return errno == EINTR ? 0 : errno;
   return ready == 0 ? ETIMEDOUT : 0;
-}
-
-Error cannot_write(const fs::path& path, int saved_errno) {
-  return system_error("cannot write " + path.string(), saved_errno);
 }
 
 }  // namespace
@@ -150,6 +161,12 @@ Result<void> may_read_folder(const std::string& folder) {
   return Error{Errc::permission, folder + ": Permission denied"};
 }
 
+Result<void> make_writable_folder(const std::string& folder) {
+  STERNA_TRY(make_directory(folder));
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return cannot_write(folder, errno);
+}
+
 std::string expand_home(const std::string& path) {
   const char* home = std::getenv("HOME");
   const bool tilde = path == "~" || path.starts_with("~/");
@@ -175,9 +192,11 @@ LineFile::~LineFile() {
 Result<void> LineFile::append(std::string_view line) {
   if (file_ < 0) return Error{Errc::io, "cannot write " + path_ + ": it is closed"};
   const std::string whole = std::string(line) + "\n";
-  const int failed = write_all(file_, std::as_bytes(std::span(whole)));
-  if (failed != 0) return cannot_write(path_, failed);
-  return {};
+  ByteView left = std::as_bytes(std::span(whole));
+  const int failed = write_from(file_, left);
+  if (failed == 0) return {};
+  STERNA_TRY(take_back(path_, file_, whole.size() - left.size()));
+  return cannot_write(path_, failed);
 }
 
 Result<void> LineFile::close() {

@@ -40,6 +40,9 @@ Result<void> make_directory(const std::filesystem::path& dir);
 /// An error, of Errc::permission, where `folder` is there and this user may not read it.
 Result<void> may_read_folder(const std::string& folder);
 
+/// Makes `folder`, as make_directory does; an error, too, where this user may put no files there.
+Result<void> make_writable_folder(const std::string& folder);
+
 /// "~" and "~/..." with $HOME in place of the tilde; anything else as it is.
 std::string expand_home(const std::string& path);
 
@@ -54,7 +57,7 @@ class LineFile {
   ~LineFile();
 
   const std::string& path() const { return path_; }
-  /// Appends `line` and its end. After an error the file may end in a part of the line.
+  /// Appends `line` and its end. After an error nothing of it is there, so the next may be tried.
   Result<void> append(std::string_view line);
   /// Closes the file; a full disk may show only here. A second call does nothing.
   Result<void> close();

@@ -86,6 +86,13 @@ TEST_F(RunFaults, AtRandomAreToldAsTheyHappenAndTheRunGoesOn) {
   SternaProgram& nobody = sterna({"chaos", "--actors", "worker,nobody", "--for", "1s"});
   EXPECT_EQ(nobody.exit_code(kPatience), 2) << nobody.story();
   EXPECT_EQ(nobody.err(), "--actors: the run has no actor \"nobody\"\n");
+  SternaProgram& own = sterna({"chaos", "--actors", "worker,coordinator", "--for", "1s"});
+  EXPECT_EQ(own.exit_code(kPatience), 2) << own.story();
+  EXPECT_EQ(own.err(), "--actors: the run has no actor \"coordinator\"\n");
+  SternaProgram& no_device =
+      sterna({"chaos", "--every", "20ms", "--kinds", "device_fault", "--actors", "evaluator0"});
+  EXPECT_EQ(no_device.exit_code(kPatience), 2) << no_device.story();
+  EXPECT_THAT(no_device.err(), HasSubstr("it computes on the CPU"));
   EXPECT_EQ(chaos.exit_code(kPatience), 0) << chaos.story();
   EXPECT_THAT(chaos.err(), AllOf(HasSubstr("seed 5\n"), HasSubstr("; 3s have passed\n")));
   const auto told = lines_of(chaos.out());

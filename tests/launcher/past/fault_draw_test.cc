@@ -61,6 +61,19 @@ TEST(FaultDraw, StrikesWhomItIsToldTo) {
   EXPECT_FALSE(means("worker1", "worker12"));
 }
 
+TEST(FaultDraw, KnowsWhoMayBeStruckNow) {
+  std::vector<std::string> names;
+  const FaultDraw draw({1, 1s, kAll, {"worker"}});
+  for (const PeerIdentity& actor : draw.candidates(a_run())) names.push_back(actor.name);
+  EXPECT_THAT(names, testing::ElementsAre("worker0", "worker1"));
+}
+
+TEST(FaultDraw, FaultsAreNotForTheRunsOwnProcesses) {
+  for (const char* own : {"coordinator", "launcher", "node-a"}) EXPECT_FALSE(is_for_faults(own));
+  for (const char* actor : {"worker0", "server0-replica", "node"})
+    EXPECT_TRUE(is_for_faults(actor));
+}
+
 TEST(FaultDraw, OfTwoServersThatHoldTheSameStrikesOneWhileTheOtherMayBeBack) {
   Overview overview;
   for (const char* name : {"server0", "server0-replica", "worker0"}) add(overview, name, true);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/full_disk.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -53,6 +54,34 @@ TEST_F(MetricsFileTest, AFullDiskIsSaidOnce) {
   file.append("three");
   EXPECT_THAT(said, ElementsAre(HasSubstr("No space left")));
   EXPECT_TRUE(file.close().ok()) << "it was said";
+}
+
+TEST_F(MetricsFileTest, ADiskThatWasFullForAWhileCostsTheLinesOfThatTimeAlone) {
+  MetricsFile file = open(path);
+  const SteadyClock clock;
+  const Time deadline = clock.now() + std::chrono::seconds(60);
+  const auto until_said = [&](std::size_t lines) {
+    while (said.size() < lines && clock.now() < deadline) {
+      file.look();
+      std::this_thread::yield();
+    }
+  };
+  {
+    const FullDisk full(4);
+    file.append("1st");
+    file.append("a line that finds no room");
+    file.append("another");
+    until_said(1);
+    // All of them have been tried once they are counted.
+    while (file.lost() < 2 && clock.now() < deadline) std::this_thread::yield();
+  }
+  file.append("last");
+  until_said(2);
+  ASSERT_TRUE(file.close().ok());
+  EXPECT_EQ(*read_file(path), "1st\n{\"kind\":\"lost\",\"lines\":2}\nlast\n");
+  EXPECT_EQ(file.lost(), 2U);
+  EXPECT_THAT(said, ElementsAre(HasSubstr("File too large"),
+                                HasSubstr("the disk takes lines again; 2 are lost")));
 }
 
 // A pipe that nobody reads stands for a disk that hangs.

@@ -184,6 +184,13 @@ TEST_F(RunObserverTest, EstimatesWhatIsLeftByWhatIsDone) {
   EXPECT_NEAR(*record_.status.left_seconds, record_.status.elapsed_seconds, 1e-9);
 }
 
+TEST_F(RunObserverTest, TheResultHasTheRateAlsoOfARunThatDoesNotReachItsLastStep) {
+  progress("worker0", 5, 1);
+  progress("worker1", 5, 1);
+  ASSERT_TRUE(record_.status.examples_per_second.has_value());
+  EXPECT_EQ(record_.result.examples_per_second, record_.status.examples_per_second);
+}
+
 TEST_F(RunObserverTest, BelievesOfAWorkerOnlyThatWorker) {
   actors::Progress progress;
   progress.worker = "worker1";

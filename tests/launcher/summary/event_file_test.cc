@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "input/pictures/png.h"
+#include "runtime/base/full_disk.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -326,6 +327,19 @@ TEST_F(EventFileTest, OfTheSameSecondEachHasItsOwn) {
   const EventFile one = EventFile::create(folder.path(), 5, "").value();
   const EventFile other = EventFile::create(folder.path(), 5, "").value();
   EXPECT_EQ(other.path(), one.path() + ".2");
+}
+
+TEST_F(EventFileTest, ADiskThatWasFullForAWhileLeavesWholeRecords) {
+  EventFile file = EventFile::create(folder.path(), 5, "").value();
+  const std::string step = R"({"kind":"step","step":1,"learning_rate":0.5})";
+  ASSERT_TRUE(file.append(step).ok());
+  {
+    const FullDisk full(file_bytes(file.path()).size() + 5);
+    EXPECT_FALSE(file.append(step).ok());
+  }
+  ASSERT_TRUE(file.append(step).ok());
+  EXPECT_TRUE(file.close().ok());
+  EXPECT_THAT(events(file.path()), SizeIs(3)) << "the version and two steps";
 }
 
 TEST_F(EventFileTest, ATimeThatNobodyLivesInIsTheNearest) {

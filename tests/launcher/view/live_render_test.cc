@@ -115,6 +115,18 @@ TEST(LiveRender, SaysHowMuchOfTheLossIsWeightDecay) {
   EXPECT_THAT(plain_line(s), HasSubstr("loss 0.0833, "));
 }
 
+TEST(LiveRender, AdvisesNoMoreReadersWhereThoseThereAreHaveTimeLeft) {
+  RunStatus s = status_in_training();
+  s.data_wait = 0.3;
+  s.examples_per_second = 233;
+  s.readers = {{"reader0", 300, 1}, {"reader1", 300, 1}};
+  EXPECT_THAT(plain_line(s), HasSubstr("input-bound: 30 % of the time waits for data"));
+  EXPECT_THAT(plain_line(s), HasSubstr("more input readers or data.threads would help"));
+  s.readers = {{"reader0", 194283, 1}};
+  EXPECT_THAT(plain_line(s), HasSubstr(", 30 % of the time waits for data, reader0 decodes"));
+  EXPECT_THAT(plain_line(s), Not(HasSubstr("would help")));
+}
+
 TEST(LiveRender, NamesTheEvaluatorWhereTrainingWaitsForItAndSaysWhatWouldHelp) {
   RunStatus s = status_in_training();
   s.evaluator_wait = 0.001;

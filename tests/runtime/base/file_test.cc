@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "runtime/base/full_disk.h"
+#include "tests/as_nobody.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna {
@@ -116,6 +117,15 @@ TEST_F(FileTest, FoldersAreMadeWithTheirParents) {
               StartsWith("cannot make the directory " + path() + "/a: "));
 }
 
+TEST_F(FileTest, AFolderThatTakesNoFilesIsAnError) {
+  EXPECT_TRUE(make_writable_folder(folder_ / "a").ok());
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod((folder_ / "a").c_str(), 0555), 0);
+  const AsNobody nobody;
+  EXPECT_THAT(make_writable_folder(folder_ / "a").error().message,
+              StartsWith("cannot write " + (folder_ / "a").string() + ": Permission denied"));
+}
+
 TEST(ExpandHome, ReplacesALeadingTildeOnly) {
   const char* home = std::getenv("HOME");
   ASSERT_NE(home, nullptr);
@@ -133,6 +143,19 @@ TEST_F(FileTest, LinesComeOneBehindTheOther) {
   EXPECT_TRUE(lines->close().ok());
   EXPECT_TRUE(lines->close().ok());
   EXPECT_THAT(lines->append("three").error().message, HasSubstr("it is closed"));
+}
+
+TEST_F(FileTest, AFullDiskLeavesNoPartOfALineAndTheNextOneIsTakenOnceThereIsRoom) {
+  Result<LineFile> lines = LineFile::create(path());
+  ASSERT_TRUE(lines.ok());
+  EXPECT_TRUE(lines->append("one").ok());
+  {
+    const FullDisk full(8);
+    EXPECT_THAT(lines->append("two that is too long").error().message, StartsWith("cannot write"));
+    EXPECT_EQ(*read_file(path()), "one\n");
+  }
+  EXPECT_TRUE(lines->append("three").ok());
+  EXPECT_EQ(*read_file(path()), "one\nthree\n");
 }
 
 TEST(LineFile, AFullDiskIsAOneLineError) {
