@@ -17,6 +17,7 @@
 #include "launcher/text/nearest.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
+#include "runtime/cluster/process_control.h"
 #include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
@@ -141,7 +142,7 @@ std::vector<std::string> names_in(const Visit& visit, const Overview& overview) 
   }
   if (names.empty()) return names;
   for (const ProcessStatus& member : overview.members) {
-    if (is_for_faults(member.identity.name)) names.push_back(member.identity.name);
+    if (!is_reserved_name(member.identity.name)) names.push_back(member.identity.name);
   }
   return names;
 }

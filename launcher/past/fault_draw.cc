@@ -6,7 +6,6 @@
 
 #include "actors/job/args.h"
 #include "runtime/base/duration_text.h"
-#include "runtime/cluster/process_control.h"
 
 namespace sterna::launcher {
 namespace {
@@ -63,10 +62,6 @@ std::optional<DrawnFault> FaultDraw::next(const Overview& overview) {
   if (struck_.size() == kRemembered) struck_.pop_front();
   struck_.push_back(fault.actor.name);
   return fault;
-}
-
-bool is_for_faults(std::string_view name) {
-  return name != "coordinator" && name != "launcher" && !name.starts_with(kNodePrefix);
 }
 
 bool means(std::string_view word, std::string_view name) {

@@ -54,9 +54,6 @@ class FaultDraw {
   std::deque<std::string> struck_;  ///< the last ones
 };
 
-/// Whether faults are for who is called so: not for the run's own processes.
-bool is_for_faults(std::string_view name);
-
 /// Whether `word` of FaultDrawOptions::actors means who is called `name`.
 bool means(std::string_view word, std::string_view name);
 

@@ -68,12 +68,6 @@ TEST(FaultDraw, KnowsWhoMayBeStruckNow) {
   EXPECT_THAT(names, testing::ElementsAre("worker0", "worker1"));
 }
 
-TEST(FaultDraw, FaultsAreNotForTheRunsOwnProcesses) {
-  for (const char* own : {"coordinator", "launcher", "node-a"}) EXPECT_FALSE(is_for_faults(own));
-  for (const char* actor : {"worker0", "server0-replica", "node"})
-    EXPECT_TRUE(is_for_faults(actor));
-}
-
 TEST(FaultDraw, OfTwoServersThatHoldTheSameStrikesOneWhileTheOtherMayBeBack) {
   Overview overview;
   for (const char* name : {"server0", "server0-replica", "worker0"}) add(overview, name, true);
