@@ -60,6 +60,18 @@ class ThoroughActor final : public Actor<Watcher> {
   int& downs_;
 };
 
+TEST_F(ProcessLinks, OfWhatItCannotSendItTellsInFewLines) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  for (int i = 0; i < 10; ++i) a.tell(counter, Slow{-1ns});
+  ASSERT_EQ(log.size(), 1U);
+  EXPECT_EQ(log[0],
+            "a: what was told failed: a message is dropped: Slow.nanoseconds: -1e-09 s, at least "
+            "0 s");
+  EXPECT_TRUE(a.wait(a.ask(counter, Add{1}, 1s)).ok());
+  EXPECT_EQ(a.wait(a.ask(counter, Slow{-1ns}, 1s)).error().code, Errc::invalid_argument);
+}
+
 TEST_F(ProcessLinks, WhoWatchesTwiceIsToldOnce) {
   Process& a = *start("a").process;
   Process& b = *start("b").process;
