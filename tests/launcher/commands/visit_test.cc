@@ -1,6 +1,8 @@
-// What is said of runs that are over, or not there: status, watch, list, logs, down.
+// What is said of runs that are over, or not there: status, watch, list, logs, down; and of one
+// that cannot be kept: up.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/launcher/commands/command_fixture.h"
@@ -32,6 +34,7 @@ using StatusCommand = CommandTest;
 using ListCommand = CommandTest;
 using LogsCommand = CommandTest;
 using DownCommand = CommandTest;
+using UpCommand = CommandTest;
 
 TEST_F(StatusCommand, SaysHowARunHasEndedAndExitsAsItDid) {
   ended("mnist-1", 3);
@@ -168,6 +171,17 @@ TEST_F(DownCommand, ByItsFileEndsOnlyWhatIsNamedInFull) {
   EXPECT_EQ(said.exit, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr(node.id() + ": nobody answered; 1 processes killed"));
   EXPECT_EQ(node.signal_of_end(), SIGKILL);
+}
+
+TEST_F(UpCommand, StartsNothingThatCouldNotBeFoundAgain) {
+  const std::string file = write("job.toml", kLocalJob);
+  const std::string run = folder / "run";
+  ::setenv("XDG_STATE_HOME", "/proc", 1);
+  const Said said = sterna({"up", file.c_str(), "--run-dir", run.c_str()});
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.err, HasSubstr("/proc/sterna/runs"));
+  EXPECT_EQ(std::ranges::count(said.err, '\n'), 1);
+  EXPECT_FALSE(std::filesystem::exists(run));
 }
 
 }  // namespace
