@@ -156,6 +156,22 @@ TEST_F(DownCommand, ForgetsWithoutANameWhatNobodyKeeps) {
   EXPECT_THAT(sterna({"list"}).out, HasSubstr("mnist-1  1 host   ended: ended by sterna down\n"));
 }
 
+TEST_F(DownCommand, ElsewhereSaysFromWhereTheHostsWereAsked) {
+  write("ssh", "#!/bin/sh\necho 'b: its host key is not known here' >&2\nexit 1\n");
+  std::filesystem::permissions(folder / "ssh", std::filesystem::perms::owner_all);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  const Said said = sterna({"down", "mnist-1", "--via", "a"});
+  write("ssh", "#!/bin/sh\nexit 0\n");
+  const Said done = sterna({"down", "mnist-1", "--via", "a"});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.err, HasSubstr("asked from a; where ssh reaches them from this machine: "
+                                  "sterna down mnist-1\n"));
+  EXPECT_EQ(done.exit, 0);
+  EXPECT_EQ(done.err, "");
+}
+
 TEST_F(DownCommand, ByItsFileEndsOnlyWhatIsNamedInFull) {
   const std::string file = write("job.toml", kLocalJob);
   const std::uint64_t run = 0x5eed000000000000 + static_cast<std::uint64_t>(::getpid());
