@@ -238,12 +238,26 @@ int down_by_file(const DownOptions& options, const Console& console) {
   return worst;
 }
 
-int down(const DownOptions& options, const Console& console) {
-  if (!options.via.empty()) {
-    std::vector<std::string> words = words_for("down", options);
-    if (options.all) words.emplace_back("--all");
-    return run_via({options.via}, words, console);
+/// --via HOST: what is said then is said there.
+int down_via(const DownOptions& options, const Console& console) {
+  std::vector<std::string> words = words_for("down", options);
+  if (options.all) words.emplace_back("--all");
+  const Result<int> exit = exit_via({options.via}, words);
+  if (!exit) return console.report(exit.error());
+  if (*exit == kExitFailed) {
+    console.say(fmt::format(
+        "\"here\" is {0} in what it says: the run's hosts were asked from {0}; where ssh reaches "
+        "them from this machine: sterna down {1}",
+        options.via,
+        options.all           ? "--all"
+        : options.run.empty() ? "RUN"
+                              : options.run));
   }
+  return *exit;
+}
+
+int down(const DownOptions& options, const Console& console) {
+  if (!options.via.empty()) return down_via(options, console);
   if (!options.file.empty()) return down_by_file(options, console);
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return console.report(states.error());

@@ -13,16 +13,15 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/past/queued_run.h"
 #include "launcher/past/run_visitor.h"
+#include "launcher/past/start_turn.h"
 
 namespace sterna::launcher {
 namespace {
 
 /// The run of this file that goes on already.
-std::optional<RunState> already_up(RealMachine& machine, const std::string& file) {
-  const Result<RunStates> states = RunStates::of_user();
-  if (!states) return std::nullopt;
-  const std::string path = std::filesystem::absolute(file).lexically_normal().string();
-  for (const RunState& state : states->all()) {
+std::optional<RunState> already_up(RealMachine& machine, const RunStates& states,
+                                   const std::string& path) {
+  for (const RunState& state : states.all()) {
     if (state.file != path || !state.ended.empty() || !state.detached) continue;
     if (comes_again(state)) return state;
     constexpr Duration kPatience = std::chrono::seconds(2);
@@ -55,9 +54,7 @@ std::string sleep_warning(const ClusterFile& file) {
 
 /// `sterna up` where a queue keeps the run.
 int submit(RealMachine& machine, const JobQueue& queue, const StartOptions& options,
-           const ClusterFile& file, const Console& console) {
-  const Result<RunStates> states = RunStates::of_user();
-  if (!states) return console.report(states.error());
+           const ClusterFile& file, const RunStates& states, const Console& console) {
   const Result<Submitted> job =
       queue.submit(machine, file, {options.data, options.run_dir, options.again()});
   if (!job) return console.report(job.error());
@@ -70,7 +67,7 @@ int submit(RealMachine& machine, const JobQueue& queue, const StartOptions& opti
   state.slurm_job = job->job;
   state.detached = true;
   state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  if (const Result<void> kept = states->write(state); !kept) {
+  if (const Result<void> kept = states.write(state); !kept) {
     console.say(kept.error().message);
     console.say("end it with " + job->undo);
     return kExitFailed;
@@ -106,8 +103,17 @@ int up(const StartOptions& options, const Context& context) {
     if (can && placer_of(*file).queue() == nullptr) can = check_owner_reaches(*file);
     if (!can) return console.report(can.error());
   }
+  const std::string path =
+      std::filesystem::absolute(options.given.file).lexically_normal().string();
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return console.report(states.error());
+  // Until the run's state is written.
+  const Result<StartTurn> turn = StartTurn::take(*states, path, [&] {
+    console.say("another `sterna up` starts a run of this file: waiting for it");
+  });
+  if (!turn) return console.report(turn.error());
   RealMachine machine;
-  if (const auto state = already_up(machine, options.given.file)) {
+  if (const auto state = already_up(machine, *states, path)) {
     console.say(
         fmt::format("{} is already up; `sterna watch {}` shows it, `sterna down {}` ends it",
                     state->id, state->id, state->id));
@@ -121,7 +127,7 @@ int up(const StartOptions& options, const Context& context) {
   const Result<Program> program = check_program(machine, context.registry, *file);
   if (!program) return before_the_run(program.error(), console);
   if (const JobQueue* queue = placer_of(*file).queue()) {
-    return submit(machine, *queue, options, *file, console);
+    return submit(machine, *queue, options, *file, *states, console);
   }
   const Result<Bundles> bundles = bundles_for(*file);
   if (!bundles) return before_the_run(bundles.error(), console);

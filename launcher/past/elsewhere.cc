@@ -45,19 +45,17 @@ std::optional<Elsewhere> head_elsewhere(const RunState& state) {
   return std::nullopt;
 }
 
-int run_via(const Elsewhere& there, const std::vector<std::string>& arguments,
-            const Console& console) {
-  const Result<std::string> script = script_for(there, arguments);
-  if (!script) return console.report(script.error());
+Result<int> exit_via(const Elsewhere& there, const std::vector<std::string>& arguments) {
+  STERNA_ASSIGN(const std::string script, script_for(there, arguments));
   constexpr Duration kPatience = std::chrono::seconds(10);
   std::vector<std::string> words = ssh_command(there.ssh, kPatience);
-  words.push_back(as_ssh_command(*script));
+  words.push_back(as_ssh_command(script));
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t ssh = ::fork();
-  if (ssh < 0) return console.report(system_error("cannot start ssh", errno));
+  if (ssh < 0) return system_error("cannot start ssh", errno);
   if (ssh == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     ::execvp(argv.front(), argv.data());
@@ -69,10 +67,15 @@ int run_via(const Elsewhere& there, const std::vector<std::string>& arguments,
   while (::waitpid(ssh, &status, 0) < 0 && errno == EINTR) continue;
   if (!WIFEXITED(status)) return kExitInterrupted;
   const int code = WEXITSTATUS(status);
-  if (code == kNoSsh)
-    return console.report({Errc::unavailable, "cannot start ssh; is it installed?"});
+  if (code == kNoSsh) return Error{Errc::unavailable, "cannot start ssh; is it installed?"};
   if (code != kSshFailed) return code;
-  return console.report({Errc::unavailable, "no word from " + there.ssh + "; ssh says why above"});
+  return Error{Errc::unavailable, "no word from " + there.ssh + "; ssh says why above"};
+}
+
+int run_via(const Elsewhere& there, const std::vector<std::string>& arguments,
+            const Console& console) {
+  const Result<int> exit = exit_via(there, arguments);
+  return exit ? *exit : console.report(exit.error());
 }
 
 Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,

@@ -21,8 +21,10 @@ struct Elsewhere {
 /// The head of a run that another host keeps.
 std::optional<Elsewhere> head_elsewhere(const RunState& state);
 
-/// Lets the newest sterna there do this, whose words and exit code are ours. A host that ssh cannot
-/// reach is an error like any other, after ssh's own words.
+/// Lets the newest sterna there do this, whose words are ours, and gives its exit code. Fails where
+/// ssh cannot, after ssh's own words.
+Result<int> exit_via(const Elsewhere& there, const std::vector<std::string>& arguments);
+/// The same; a host that ssh cannot reach is an error like any other.
 int run_via(const Elsewhere& there, const std::vector<std::string>& arguments,
             const Console& console);
 /// What the newest sterna there says to this on its standard output; an error where it says

@@ -185,9 +185,14 @@ Result<RunStates> RunStates::of_user() {
   return RunStates(*home + "/.local/state/sterna/runs");
 }
 
-Result<void> RunStates::write(const RunState& state) const {
+Result<void> RunStates::make_folder() const {
   STERNA_TRY(make_directory(folder_));
   if (::chmod(folder_.c_str(), S_IRWXU) != 0) return system_error(folder_, errno);
+  return {};
+}
+
+Result<void> RunStates::write(const RunState& state) const {
+  STERNA_TRY(make_folder());
   if (!state.ended.empty()) forget_oldest();
   return write_atomically(folder_ + "/" + state.id, state_text(state), S_IRUSR | S_IWUSR);
 }
@@ -208,6 +213,10 @@ void RunStates::remove(const std::string& id) const {
 
 std::string RunStates::lock_path(const std::string& id, const std::string& identity) const {
   return fmt::format("{}/{}.{}.lock", folder_, id, identity);
+}
+
+std::string RunStates::start_lock_path(const std::string& file) const {
+  return fmt::format("{}/{:016x}.start.lock", folder_, std::hash<std::string>()(file));
 }
 
 std::vector<RunState> RunStates::all() const {

@@ -98,10 +98,14 @@ class RunStates {
   /// $XDG_STATE_HOME/sterna/runs; not_found where neither it nor HOME is set.
   static Result<RunStates> of_user();
 
+  /// For this user alone.
+  Result<void> make_folder() const;
   Result<void> write(const RunState& state) const;
   void remove(const std::string& id) const;
   /// Of one operator's identity: who uses it holds the lock.
   std::string lock_path(const std::string& id, const std::string& identity) const;
+  /// Of the cluster file with that absolute path: who starts a run of it holds the lock.
+  std::string start_lock_path(const std::string& file) const;
   /// All that can be read, oldest first.
   std::vector<RunState> all() const;
   /// The one run that is meant: by its id, by the path of its directory on this machine, by its

@@ -61,6 +61,19 @@ TEST_F(RunDetached, ItGoesOnIsSeenAndIsEnded) {
   EXPECT_THAT(sterna({"down", "run"}).exit_code(kPatience), 0);
 }
 
+TEST_F(RunDetached, TwoStartedAtOnceAreOneRun) {
+  const auto start = [this](const std::string& run) -> SternaProgram& {
+    return sterna(
+        {"up", "job.toml", "--data", digits(), "--run-dir", run, "--set", "job.steps=1000000"});
+  };
+  SternaProgram& one = start("one");
+  SternaProgram& other = start("other");
+  EXPECT_EQ(one.exit_code(kPatience), 0) << one.story();
+  EXPECT_EQ(other.exit_code(kPatience), 0) << other.story();
+  EXPECT_NE(std::filesystem::exists(path("one")), std::filesystem::exists(path("other")));
+  EXPECT_THAT(one.err() + other.err(), HasSubstr("is already up"));
+}
+
 TEST_F(RunDetached, TheSameFileIsNotStartedTwice) {
   up();
   SternaProgram& again = sterna({"up", "job.toml", "--data", digits()});

@@ -1,4 +1,5 @@
-// What is said of runs that are over, or not there: status, watch, list, logs, down.
+// What is said of runs that are over, or not there: status, watch, list, logs, down; and of one
+// that cannot be kept: up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,6 +35,7 @@ using HostCommands = CommandTest;
 using ListCommand = CommandTest;
 using LogsCommand = CommandTest;
 using DownCommand = CommandTest;
+using UpCommand = CommandTest;
 
 TEST_F(StatusCommand, SaysHowARunHasEndedAndExitsAsItDid) {
   ended("mnist-1", 3);
@@ -187,6 +189,22 @@ TEST_F(DownCommand, ForgetsWithoutANameWhatNobodyKeeps) {
   EXPECT_THAT(sterna({"list"}).out, HasSubstr("mnist-1  1 host   ended: ended by sterna down\n"));
 }
 
+TEST_F(DownCommand, ElsewhereSaysFromWhereTheHostsWereAsked) {
+  write("ssh", "#!/bin/sh\necho 'b: its host key is not known here' >&2\nexit 1\n");
+  std::filesystem::permissions(folder / "ssh", std::filesystem::perms::owner_all);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  const Said said = sterna({"down", "mnist-1", "--via", "a"});
+  write("ssh", "#!/bin/sh\nexit 0\n");
+  const Said done = sterna({"down", "mnist-1", "--via", "a"});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.err, HasSubstr("asked from a; where ssh reaches them from this machine: "
+                                  "sterna down mnist-1\n"));
+  EXPECT_EQ(done.exit, 0);
+  EXPECT_EQ(done.err, "");
+}
+
 TEST_F(DownCommand, ByItsFileEndsOnlyWhatIsNamedInFull) {
   const std::string file = write("job.toml", kLocalJob);
   const std::uint64_t run = 0x5eed000000000000 + static_cast<std::uint64_t>(::getpid());
@@ -202,6 +220,17 @@ TEST_F(DownCommand, ByItsFileEndsOnlyWhatIsNamedInFull) {
   EXPECT_EQ(said.exit, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr(node.id() + ": nobody answered; 1 processes killed"));
   EXPECT_EQ(node.signal_of_end(), SIGKILL);
+}
+
+TEST_F(UpCommand, StartsNothingThatCouldNotBeFoundAgain) {
+  const std::string file = write("job.toml", kLocalJob);
+  const std::string run = folder / "run";
+  ::setenv("XDG_STATE_HOME", "/proc", 1);
+  const Said said = sterna({"up", file.c_str(), "--run-dir", run.c_str()});
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.err, HasSubstr("/proc/sterna/runs"));
+  EXPECT_EQ(std::ranges::count(said.err, '\n'), 1);
+  EXPECT_FALSE(std::filesystem::exists(run));
 }
 
 }  // namespace
