@@ -1,6 +1,5 @@
 // program.done_when: whose ends end the run of a program's own actors.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -49,8 +48,7 @@ void check_done_when(const Draft& draft, const ClusterFile& file, Problems& prob
   for_each_word(file, [&](const ActorPlan&, const std::string& word) { words.insert(word); });
   for (const std::string& word : file.program.done_when) {
     if (words.contains(word)) continue;
-    std::string advice = did_you_mean(word, std::vector(words.begin(), words.end()));
-    if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(words, ", "));
+    const std::string advice = did_you_mean_of(word, std::vector(words.begin(), words.end()));
     problems.add(where, fmt::format("\"program.done_when\": no actor has the name or type \"{}\"{}",
                                     word, advice));
   }

@@ -61,9 +61,8 @@ void check_host(const Draft& draft, const ClusterFile& file, const std::string& 
   std::vector<std::string> hosts;
   for (const HostSection& known : file.hosts) hosts.push_back(known.name);
   if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) return;
-  std::string advice = did_you_mean(host, hosts);
-  if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(hosts, ", "));
-  problems.add(draft.where(path), fmt::format("there is no host \"{}\"{}", host, advice));
+  problems.add(draft.where(path),
+               fmt::format("there is no host \"{}\"{}", host, did_you_mean_of(host, hosts)));
 }
 
 void add_mismatch(const Draft& draft, const std::optional<actors::Mismatch>& wrong,

@@ -1,6 +1,5 @@
 // [[inject.fault]]: what is checked of it beyond its keys.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -30,9 +29,8 @@ void check_faults(const Draft& draft, const ClusterFile& file, Problems& problem
       continue;
     }
     if (!std::ranges::count(names, fault.actor)) {
-      std::string advice = did_you_mean(fault.actor, names);
-      if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(names, ", "));
-      complain("actor", fmt::format("there is no actor \"{}\"{}", fault.actor, advice));
+      complain("actor", fmt::format("there is no actor \"{}\"{}", fault.actor,
+                                    did_you_mean_of(fault.actor, names)));
     }
     if (file.job.epochs == 0 && fault.at_step > file.job.steps) {
       complain("at_step", fmt::format("\"inject.fault.at_step\" = {} is beyond the job's {} steps",

@@ -19,6 +19,9 @@
 namespace sterna::launcher {
 namespace {
 
+/// Whose log lies on the head alone: no process of the run answers for it.
+constexpr const char* kLauncher = "launcher";
+
 constexpr Duration kFollowInterval = std::chrono::milliseconds(500);
 
 struct LogsOptions : VisitOptions {
@@ -111,8 +114,21 @@ int from_directory(const RunState& state, const LogsOptions& options, const std:
   return print(lines, console) ? kExitDone : kExitFailed;
 }
 
-int follow(RunVisitor& visitor, const LogsOptions& options, const std::string& since,
-           const Console& console) {
+/// What was written to the launcher's own log since it was read last; false: there is none here.
+bool read_launcher(const RunState& state, Lines& log, std::vector<std::string>& lines,
+                   const LogsOptions& options, const std::string& since) {
+  std::ifstream file(fmt::format("{}/logs/{}.log", state.run_directory, kLauncher),
+                     std::ios::binary);
+  if (!file) return false;
+  file.seekg(static_cast<std::streamoff>(log.offset));
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  log.offset += text.size();
+  log.take(text, lines, options, since);
+  return true;
+}
+
+int follow(RunVisitor& visitor, const RunState& state, const LogsOptions& options,
+           const std::string& since, const Console& console) {
   std::map<std::string, Lines> logs;
   while (true) {
     const Result<Overview> overview = visitor.look();
@@ -133,6 +149,10 @@ int follow(RunVisitor& visitor, const LogsOptions& options, const std::string& s
         log.take({reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size()}, lines,
                  options, since);
       }
+    }
+    if (options.actor == kLauncher) {
+      known = read_launcher(state, logs.try_emplace(kLauncher, kLauncher).first->second, lines,
+                            options, since);
     }
     if (!known) {
       return console.report(
@@ -187,11 +207,14 @@ int logs(LogsOptions options, const Console& console) {
   }
   if (!state) return console.report(state.error());
   if (!state->ended.empty()) return from_head(*state, options, *since, console);
+  if (options.actor == kLauncher && head_elsewhere(*state)) {
+    return from_head(*state, options, *since, console);
+  }
   RealMachine machine;
   Result<std::unique_ptr<RunVisitor>> visitor = RunVisitor::visit(machine, *state, kVisitPatience);
   if (!visitor) return from_head(*state, options, *since, console);
   const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
-  return follow(**visitor, options, *since, console);
+  return follow(**visitor, *state, options, *since, console);
 }
 
 }  // namespace

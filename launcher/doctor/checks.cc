@@ -364,6 +364,13 @@ class HostCheck {
   std::vector<Finding> findings_;
 };
 
+/// A host that is none of the run's yet need not be there.
+Finding of_spare(Finding found) {
+  found.wrong += " (it is a spare, and need not answer yet)";
+  found.hint = true;
+  return found;
+}
+
 /// Why there is no word of ours.
 Finding no_answer(const ClusterFile& file, const HostSection& host, const HostFacts& facts,
                   const ShellQuestion& question, const ShellAnswer& answer) {
@@ -412,7 +419,10 @@ std::vector<Finding> check_host(const ClusterFile& file, const HostSection& host
                                 const ShippedProgram& program, const ShellQuestion& question,
                                 const ShellAnswer& answer) {
   const HostFacts facts = parse_host_facts(answer.output);
-  if (!facts.complete) return {no_answer(file, host, facts, question, answer)};
+  if (!facts.complete) {
+    Finding found = no_answer(file, host, facts, question, answer);
+    return {host.spare ? of_spare(std::move(found)) : std::move(found)};
+  }
   return HostCheck(file, host, program, facts).run(answer);
 }
 

@@ -15,7 +15,7 @@ struct Finding {
   std::string check;  ///< "ssh", "disk", "data", ...
   std::string wrong;  ///< what is wrong
   std::string fix;    ///< the command, or what else puts it right
-  bool hint = false;  ///< a run only goes slower for it
+  bool hint = false;  ///< a run goes slower for it, or does not need it yet
   bool operator==(const Finding&) const = default;
 };
 

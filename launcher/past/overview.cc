@@ -1,13 +1,16 @@
 #include "launcher/past/overview.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/text/text_table.h"
 #include "launcher/view/status_json.h"
+#include "runtime/cluster/process_control.h"
 
 namespace sterna::launcher {
 namespace {
@@ -57,6 +60,19 @@ RunStatus status_of(const RunState& state, const Overview& overview) {
     }
   }
   return status;
+}
+
+bool has_host(const Overview& overview, const std::string& host) {
+  return std::ranges::any_of(overview.members, [&](const ProcessStatus& member) {
+    return member.identity.name == node_name(host) && member.state == "running";
+  });
+}
+
+std::string other_hosts(const RunState& state, const std::string& host) {
+  std::vector<std::string> names;
+  for (const StateHost& known : state.hosts) names.push_back(known.name);
+  const bool known = std::ranges::find(names, host) != names.end();
+  return known ? "" : fmt::format("; its hosts are {}", fmt::join(names, ", "));
 }
 
 std::string overview_json(const RunState& state, const Overview& overview,

@@ -15,6 +15,10 @@ namespace sterna::launcher {
 /// What the launcher last reported, with the coordinator's knowledge of each actor's process; of a
 /// run that reports nothing yet, that it is starting.
 RunStatus status_of(const RunState& state, const Overview& overview);
+/// Whether the host is one of the run's, and its node is there.
+bool has_host(const Overview& overview, const std::string& host);
+/// "; its hosts are a, b", of a name that is none of them; else "".
+std::string other_hosts(const RunState& state, const std::string& host);
 /// The whole as one line of JSON: the run, its hosts, its members, its status, and what was refused
 /// where that was asked for.
 std::string overview_json(const RunState& state, const Overview& overview,

@@ -90,10 +90,24 @@ Error none_in(const std::string& directory, const std::string& word) {
   return {Errc::not_found, (there ? "no run goes on in " : "there is no folder ") + word};
 }
 
-std::string listed(const std::vector<RunState>& states) {
+/// Of runs that are over, the newest that are named to whoever asks for another.
+constexpr std::size_t kEndedNamed = 3;
+
+/// Those that go on, the newest that are over, and how many more. `states`: the oldest first.
+std::string listed(const std::vector<RunState>& states,
+                   const std::function<bool(const RunState&)>& is_over) {
+  const auto over = static_cast<std::size_t>(std::ranges::count_if(states, is_over));
+  std::size_t left_out = over - std::min(over, kEndedNamed);
+  const std::size_t more = left_out;
   std::string text;
-  for (const RunState& state : states) text += (text.empty() ? "" : ", ") + state.id;
-  return text;
+  for (const RunState& state : states) {
+    if (left_out > 0 && is_over(state)) {
+      --left_out;
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + state.id;
+  }
+  return more == 0 ? text : fmt::format("{} and {} more (sterna list)", text, more);
 }
 
 std::string boot_of_machine() {
@@ -264,6 +278,9 @@ Result<RunState> RunStates::find(const std::string& word) const {
                  (word.empty() ? std::string() : fmt::format("no run is called \"{}\": ", word)) +
                      "no run is known here; `sterna up FILE` starts one"};
   }
+  const auto is_over = [this](const RunState& state) {
+    return !state.ended.empty() || abandoned_(state);
+  };
   std::vector<RunState> meant;
   for (const RunState& state : states) {
     if (state.id == word) return state;
@@ -276,23 +293,21 @@ Result<RunState> RunStates::find(const std::string& word) const {
   if (std::ranges::any_of(meant, is_called)) std::erase_if(meant, std::not_fn(is_called));
   if (word.empty() || meant.size() > 1) {
     // Those that are over are asked for by name, and of several that are called so by their ids.
-    const auto is_over = [this](const RunState& state) {
-      return !state.ended.empty() || abandoned_(state);
-    };
     if (!std::all_of(meant.begin(), meant.end(), is_over)) {
       std::erase_if(meant, is_over);
     } else if (word.empty() && meant.size() > 1) {
       return Error{Errc::not_found,
-                   fmt::format("no run goes on; these are over: {}", listed(meant))};
+                   fmt::format("no run goes on; these are over: {}", listed(meant, is_over))};
     }
   }
   if (meant.size() == 1) return meant.front();
   if (meant.empty() && !directory.empty()) return none_in(directory, word);
   if (meant.empty()) {
     return Error{Errc::not_found,
-                 fmt::format("no run is called \"{}\"; there are {}", word, listed(states))};
+                 fmt::format("no run is called \"{}\"; there {} {}", word,
+                             states.size() == 1 ? "is only" : "are", listed(states, is_over))};
   }
-  return Error{Errc::invalid_argument, fmt::format("say which run: {}", listed(meant))};
+  return Error{Errc::invalid_argument, fmt::format("say which run: {}", listed(meant, is_over))};
 }
 
 std::vector<OperatorKeys> issue_operators() {

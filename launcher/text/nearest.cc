@@ -1,5 +1,8 @@
 #include "launcher/text/nearest.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -49,6 +52,13 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   const std::optional<std::string> found = nearest(word, candidates);
   return found ? "; did you mean \"" + *found + "\"?" : "";
+}
+
+std::string did_you_mean_of(std::string_view word, std::span<const std::string> candidates) {
+  std::string advice = did_you_mean(word, candidates);
+  if (!advice.empty() || candidates.empty()) return advice;
+  return fmt::format("; there {} {}", candidates.size() == 1 ? "is only" : "are",
+                     fmt::join(candidates, ", "));
 }
 
 }  // namespace sterna::launcher

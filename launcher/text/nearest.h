@@ -23,4 +23,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 /// `; did you mean "x"?`, or "" when nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
+/// The same of a few candidates: when nothing is near, `; there are x, y`, or `; there is only x`.
+std::string did_you_mean_of(std::string_view word, std::span<const std::string> candidates);
+
 }  // namespace sterna::launcher

@@ -122,7 +122,8 @@ Task<Result<Moved>> CoordinatorActor::on(Drain drain) {
   // Who asks again where it took too long goes on waiting.
   const Member* node = named(node_name(drain.host));
   if (node == nullptr || node->state != State::READY) {
-    const char* why = drained_.contains(drain.host) ? "is drained already" : "is none of the run's";
+    const char* why =
+        drained_.contains(drain.host) ? "is drained already" : "is none of the run's now";
     co_return Error{Errc::not_found, fmt::format("the host \"{}\" {}", drain.host, why)};
   }
   std::vector<const Member*> here;
@@ -216,7 +217,8 @@ Task<Result<Moved>> CoordinatorActor::on(Move move) {
     }
     if (place == nullptr) {
       const char* why = may_move ? "its [[actor]] does not allow it, or nearer hosts are enough"
-                                 : "it is never started again by itself";
+                                 : "it is never started again by itself; servers are where their "
+                                   "[[actor]] has replicas = 1, others where its restart is not 0";
       co_return Error{Errc::permission,
                       fmt::format("{} may not be on \"{}\": {}", move.actor, move.host, why)};
     }

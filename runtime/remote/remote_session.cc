@@ -284,6 +284,10 @@ std::string explain_connection(const std::string& host, const std::vector<std::s
         "{}: ssh asks for a password or refuses the key ({}); let a key in: ssh-copy-id {}", host,
         last, destination);
   }
+  if (says("cannot start ssh")) {
+    return fmt::format("{}: {}; install ssh on this machine (openssh-client), or put it on PATH",
+                       host, last);
+  }
   if (says("Could not resolve hostname")) {
     return fmt::format("{}: nobody knows the name {}; correct host.ssh or host.address", host,
                        destination);

@@ -54,6 +54,7 @@ TEST_F(RunDetached, ItGoesOnIsSeenAndIsEnded) {
   EXPECT_THAT(output({"status"}), AllOf(HasSubstr("worker0#1"), HasSubstr("node-localhost#1")));
   EXPECT_THAT(output({"list"}), AllOf(HasSubstr("run"), HasSubstr("training, step")));
   EXPECT_THAT(output({"logs", "run", "node-localhost"}), HasSubstr("started worker0#1"));
+  output({"logs", "run", "launcher"});
   EXPECT_THAT(output({"down"}), AllOf(HasSubstr("5 actors stopped"), HasSubstr("nothing is left")));
   EXPECT_EQ(result()["exit"], 130);
   EXPECT_EQ(result()["cause"], "ended by sterna down");

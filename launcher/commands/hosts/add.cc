@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "launcher/commands/visit.h"
+#include "launcher/past/overview.h"
 #include "launcher/text/json_line.h"
 #include "runtime/loop/signal_watch.h"
 
@@ -28,10 +29,16 @@ int add(AddOptions options, const Console& console) {
                       "sterna join FILE",
                       options.host, visit.state.run_directory));
     }
+    const Result<Overview> before = visit.visitor.look();
+    if (!before) return console.report(before.error());
     const Result<void> added = visit.visitor.add_host(options.host, *within);
     if (!added) return console.report(added.error());
     if (options.json) {
       return console.result(json_line({{"host", options.host}}) + "\n");
+    }
+    if (has_host(*before, options.host)) {
+      console.say(fmt::format("\"{}\" is one of the run's hosts already, and stays", options.host));
+      return kExitDone;
     }
     console.say(
         fmt::format("\"{}\" is one of the run's hosts now: actors go there where theirs is "

@@ -1,11 +1,10 @@
 // sterna drain: a host is given back in the middle of a run; what is there goes on on the others.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <csignal>
 
 #include "launcher/commands/visit.h"
+#include "launcher/past/overview.h"
 #include "launcher/text/json_line.h"
 #include "runtime/loop/signal_watch.h"
 
@@ -27,11 +26,7 @@ int drain(DrainOptions options, const Console& console) {
     const Result<Moved> drained = visit.visitor.drain(options.host, *within);
     if (!drained) {
       Error error = drained.error();
-      if (error.code == Errc::not_found) {
-        std::vector<std::string> names;
-        for (const StateHost& host : visit.state.hosts) names.push_back(host.name);
-        error.message += fmt::format("; its hosts are {}", fmt::join(names, ", "));
-      }
+      if (error.code == Errc::not_found) error.message += other_hosts(visit.state, options.host);
       return console.report(error);
     }
     if (options.json) {

@@ -126,7 +126,7 @@ TEST_F(ClusterFileTest, HostsMustBeThisMachineAndKnown) {
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nhosts = [\"localhots\"]\n"),
             "x.toml:15: there is no host \"localhots\"; did you mean \"localhost\"?");
   EXPECT_EQ(error_of_more("[cluster]\nhead = \"x\"\n"),
-            "x.toml:14: there is no host \"x\"; there are localhost");
+            "x.toml:14: there is no host \"x\"; there is only localhost");
 }
 
 }  // namespace

@@ -448,6 +448,21 @@ TEST_F(HostCheck, NamesALogoutThatEndsProcesses) {
   EXPECT_THAT(check("", "STERNA kills b false\nSTERNA Linger=no"), IsEmpty());
 }
 
+TEST_F(HostCheck, OfASpareHostThatDoesNotAnswerThereIsAHint) {
+  file.hosts[1].spare = true;
+  ShellAnswer answer;
+  answer.errors = "ssh: connect to host b port 22: No route to host\n";
+  answer.exit = ProcessExit{255};
+  const auto found = check_host(file, file.hosts[1], program, {"b", "b", ""}, answer);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].check, "ssh");
+  EXPECT_TRUE(found[0].hint);
+  EXPECT_THAT(found[0].wrong,
+              HasSubstr("No route to host (it is a spare, and need not answer yet)"));
+  file.hosts[1].spare = false;
+  EXPECT_FALSE(check_host(file, file.hosts[1], program, {"b", "b", ""}, answer)[0].hint);
+}
+
 TEST_F(HostCheck, AHostThatDoesNotAnswerHasOneFinding) {
   ShellAnswer answer;
   answer.errors = "root@b: Permission denied (password).\n";

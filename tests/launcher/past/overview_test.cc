@@ -77,6 +77,22 @@ TEST(StatusOfARun, ThatReportsNothingYetIsThatItStarts) {
   EXPECT_EQ(status.phase, "starting");
 }
 
+TEST(HostsOfARun, AreNamedToWhoAsksForAnotherOne) {
+  EXPECT_EQ(other_hosts(state(), "zz"), "; its hosts are a, b");
+  EXPECT_EQ(other_hosts(state(), "b"), "") << "it is one, though not now";
+}
+
+TEST(HostsOfARun, AreThereWithTheirNodes) {
+  Overview now = overview();
+  ProcessStatus& node = now.members.emplace_back();
+  node.identity = {"node-b", 1};
+  node.state = "running";
+  EXPECT_TRUE(has_host(now, "b"));
+  EXPECT_FALSE(has_host(now, "a"));
+  now.members.back().state = "starting";
+  EXPECT_FALSE(has_host(now, "b"));
+}
+
 TEST(OverviewJson, HasTheRunItsHostsItsMembersAndItsStatus) {
   const Json json = Json::parse(overview_json(state(), overview()));
   EXPECT_EQ(json["format"], 1);

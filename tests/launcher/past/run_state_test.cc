@@ -83,6 +83,19 @@ TEST_F(RunStatesTest, ARunIsFoundByItsIdItsNameOrTheirBeginning) {
   EXPECT_EQ(states.find("none").error().code, Errc::not_found);
 }
 
+TEST_F(RunStatesTest, OfManyThatAreOverTheNewestAreNamedToWhoAsksForAnother) {
+  for (const char* id : {"a-1", "a-2", "a-3", "a-4", "a-5"}) {
+    RunState state = state_named(id, "a");
+    state.ended = "precision@1 0.99";
+    ASSERT_TRUE(states.write(state).ok());
+  }
+  ASSERT_TRUE(states.write(state_named("a-0", "a")).ok());
+  EXPECT_EQ(states.find("l1").error().message,
+            "no run is called \"l1\"; there are a-0, a-3, a-4, a-5 and 2 more (sterna list)");
+  for (const char* id : {"a-0", "a-2", "a-3", "a-4", "a-5"}) states.remove(id);
+  EXPECT_EQ(states.find("l1").error().message, "no run is called \"l1\"; there is only a-1");
+}
+
 TEST_F(RunStatesTest, ARunIsFoundByTheDirectoryThatItHasOnThisMachine) {
   RunState here = state_named("mnist-1", "mnist");
   here.run_directory = folder.path() + "/runs/mnist-1";

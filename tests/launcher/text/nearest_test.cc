@@ -41,5 +41,12 @@ TEST(Nearest, IsNothingWhereNoWordIsNear) {
   EXPECT_EQ(did_you_mean("zebra", kWords), "");
 }
 
+TEST(Nearest, OfAFewNamesThemWhereNoneIsNear) {
+  EXPECT_EQ(did_you_mean_of("bee", std::vector<std::string>{"be"}), "; did you mean \"be\"?");
+  EXPECT_EQ(did_you_mean_of("zebra", std::vector<std::string>{"a"}), "; there is only a");
+  EXPECT_EQ(did_you_mean_of("zebra", std::vector<std::string>{"a", "b"}), "; there are a, b");
+  EXPECT_EQ(did_you_mean_of("zebra", {}), "");
+}
+
 }  // namespace
 }  // namespace sterna::launcher

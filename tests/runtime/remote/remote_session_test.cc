@@ -240,6 +240,9 @@ TEST(ExplainConnection, SaysWhatSshMeansAndWhatToDo) {
               HasSubstr("nobody knows the name node2"));
   EXPECT_THAT(explained("ssh: connect to host node2 port 22: Connection refused\n"),
               HasSubstr("does not get there"));
+  EXPECT_EQ(explained("cannot start ssh: no such file or directory"),
+            "b: cannot start ssh: no such file or directory; install ssh on this machine "
+            "(openssh-client), or put it on PATH");
   EXPECT_THAT(explained(""), HasSubstr("b: ssh exited with code 255"));
 }
 
