@@ -16,6 +16,12 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
 }
 
+/// Whether one of them is the other with further words: "every" and "every_steps".
+bool is_longer_name(std::string_view a, std::string_view b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  return !b.empty() && a.starts_with(b) && a.substr(b.size()).starts_with('_');
+}
+
 /// The nearest full key name, section and key weighed alike, so that a key written under the wrong
 /// table is found too.
 std::string suggest(std::string_view section, std::string_view key, const ClusterKeys& keys) {
@@ -24,7 +30,9 @@ std::string suggest(std::string_view section, std::string_view key, const Cluste
   keys.for_each([&](const auto& candidate_section) {
     const bool near_section = is_near(section, candidate_section.name);
     for (const auto& candidate : candidate_section.keys) {
-      if (!is_near(key, candidate.name)) continue;
+      const bool named_alike =
+          section == candidate_section.name && is_longer_name(key, candidate.name);
+      if (!named_alike && !is_near(key, candidate.name)) continue;
       // A slip in a key stays within its table; only an exact name is looked for in the others,
       // which the file itself, with its format, is none of.
       if (!near_section && (key != candidate.name || candidate_section.name.empty())) continue;

@@ -195,6 +195,7 @@ Result<void> RunDirectory::write_result(const RunResult& result) {
 void RunDirectory::forget_result() const {
   std::error_code ignored;
   std::filesystem::remove(result_path(), ignored);
+  std::filesystem::remove(status_path(), ignored);
 }
 
 Result<void> RunDirectory::write_status(const RunStatus& status) {

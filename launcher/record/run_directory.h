@@ -77,7 +77,7 @@ class RunDirectory {
   LineFile take_events() { return std::move(events_); }
   /// Writes result.json whole or not at all.
   Result<void> write_result(const RunResult& result);
-  /// Removes what the run wrote there that this one goes on with: it has not ended any more.
+  /// Removes what the run that this one goes on with wrote of its end: it has not ended any more.
   void forget_result() const;
   Result<void> write_status(const RunStatus& status);
   /// Removes the folder with all that is in it: of a run that never was. What was there before

@@ -62,8 +62,18 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   return true;
 }
 
+RunStatus Restarts::whole(RunStatus last) const {
+  last.elapsed_seconds += in_seconds(trained_);
+  last.actor_restarts += actor_restarts_.size();
+  last.relinked += relinked_;
+  last.residuals_lost += residuals_lost_;
+  last.injected_faults += injected_faults_;
+  return last;
+}
+
 void Restarts::complete(JobOutcome& outcome) const {
   if (made_.empty()) return;
+  outcome.record.status = whole(std::move(outcome.record.status));
   RunResult& result = outcome.record.result;
   result.restarts = made_;
   result.seconds += in_seconds(trained_);

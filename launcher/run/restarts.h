@@ -22,6 +22,8 @@ class Restarts {
   bool stuck() const { return stuck_; }
   /// What went before becomes part of what the last job came to.
   void complete(JobOutcome& outcome) const;
+  /// The last job's status with what went before; its rates and what is left are its own.
+  RunStatus whole(RunStatus last) const;
 
  private:
   std::vector<Restart> made_;

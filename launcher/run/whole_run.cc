@@ -425,10 +425,15 @@ class WholeRun {
     events_->look();
     // Whether the run has, or goes on from a checkpoint, is not known yet.
     if (record.status.phase == "failed") return;
-    view_->update(record.status);
-    if (scraped_) scraped_->update(record.status);
-    if (page_) page_->update(record.status);
-    reports_.update(record.status);
+    if (job_.restarts.empty()) return show(record.status);
+    show(restarts_.whole(record.status));
+  }
+
+  void show(const RunStatus& status) {
+    view_->update(status);
+    if (scraped_) scraped_->update(status);
+    if (page_) page_->update(status);
+    reports_.update(status);
   }
 
   /// What metrics.jsonl has of later steps is done again.

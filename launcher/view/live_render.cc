@@ -149,6 +149,11 @@ struct Column {
   std::string (*cell)(const ActorStatus&) = nullptr;
 };
 
+/// Whether its process has told of itself: one that ends at once may never.
+bool has_told(const ActorStatus& actor) {
+  return actor.memory_bytes + actor.queue_bytes + actor.bytes_in + actor.bytes_out > 0;
+}
+
 std::string or_dash(bool known, std::string text) { return known ? std::move(text) : "-"; }
 
 constexpr std::size_t kStateColumn = 1;
@@ -160,10 +165,16 @@ constexpr std::array<Column, 9> kAllColumns = {{
      [](const ActorStatus& a) { return or_dash(a.pid > 0, std::to_string(a.pid)); }},
     {"memory", 5, false,
      [](const ActorStatus& a) { return or_dash(a.memory_bytes > 0, bytes_text(a.memory_bytes)); }},
-    {"queued", 2, false, [](const ActorStatus& a) { return bytes_text(a.queue_bytes); }},
-    {"lag", 4, false, [](const ActorStatus& a) { return fmt::format("{:.1f} ms", a.loop_lag_ms); }},
-    {"in", 1, false, [](const ActorStatus& a) { return bytes_text(a.bytes_in); }},
-    {"out", 1, false, [](const ActorStatus& a) { return bytes_text(a.bytes_out); }},
+    {"queued", 2, false,
+     [](const ActorStatus& a) { return or_dash(has_told(a), bytes_text(a.queue_bytes)); }},
+    {"lag", 4, false,
+     [](const ActorStatus& a) {
+       return or_dash(has_told(a), fmt::format("{:.1f} ms", a.loop_lag_ms));
+     }},
+    {"in", 1, false,
+     [](const ActorStatus& a) { return or_dash(has_told(a), bytes_text(a.bytes_in)); }},
+    {"out", 1, false,
+     [](const ActorStatus& a) { return or_dash(has_told(a), bytes_text(a.bytes_out)); }},
 }};
 
 std::size_t width_of(const Column& column, const std::vector<ActorStatus>& actors) {

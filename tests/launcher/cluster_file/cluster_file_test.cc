@@ -205,6 +205,9 @@ TEST_F(ClusterFileTest, AnUnknownKeyNamesItsLineAndTheNearestKey) {
             "x.toml:1: unknown key \"formt\"; did you mean \"format\"?");
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nrnks = 2\n"),
             "x.toml:15: unknown key \"actor.rnks\"; did you mean \"actor.ranks\"?");
+  EXPECT_EQ(error_of_more("[evaluator]\nevery_steps = 2\n"),
+            "x.toml:14: unknown key \"evaluator.every_steps\"; did you mean \"evaluator.every\"?")
+      << "though another table has a key of that name";
 }
 
 TEST_F(ClusterFileTest, AnUnknownTableNamesTheNearestTable) {

@@ -183,8 +183,10 @@ TEST_F(RunDirectoryTest, TheResolvedFileAndTheResultAreWrittenWhole) {
   ASSERT_TRUE(directory->write_result(result).ok());
   ASSERT_TRUE(directory->write_result(result).ok());
   EXPECT_EQ(content(directory->result_path()), to_json(result) + "\n");
+  ASSERT_TRUE(directory->write_status(RunStatus{}).ok());
   directory->forget_result();
   EXPECT_FALSE(std::filesystem::exists(directory->result_path())) << "it goes on";
+  EXPECT_FALSE(std::filesystem::exists(directory->status_path())) << "and is not interrupted";
   directory->forget_result();
 }
 

@@ -49,6 +49,24 @@ TEST_F(RestartsTest, WhatWentBeforeIsPartOfTheResult) {
   EXPECT_EQ(last.record.result.lost_losses, 3U);
 }
 
+TEST_F(RestartsTest, TheStatusGoesOnCounting) {
+  JobOutcome first = lost("worker0 was killed");
+  first.record.result.actor_restarts.resize(2);
+  first.record.result.relinked = 3;
+  EXPECT_TRUE(restarts.after(first, job));
+  JobOutcome second;
+  second.record.status.elapsed_seconds = 4;
+  second.record.status.actor_restarts = 1;
+  second.record.status.left_seconds = 9;
+  const RunStatus shown = restarts.whole(second.record.status);
+  EXPECT_EQ(shown.elapsed_seconds, 7);
+  EXPECT_EQ(shown.actor_restarts, 3U);
+  EXPECT_EQ(shown.relinked, 3U);
+  EXPECT_EQ(shown.left_seconds, 9);
+  restarts.complete(second);
+  EXPECT_EQ(second.record.status.actor_restarts, 3U);
+}
+
 TEST_F(RestartsTest, EndWithTheFirstCauseAndTheLast) {
   EXPECT_TRUE(restarts.after(lost("one"), job));
   EXPECT_TRUE(restarts.after(lost("two"), job));

@@ -36,6 +36,15 @@ TEST(LiveRender, Has80Columns) {
           "worker0: killed by signal 9"));
 }
 
+TEST(LiveRender, OfAnActorThatHasNotToldOfItselfSaysNoNumbers) {
+  RunStatus s = status_in_training();
+  s.actors.resize(1);
+  s.actors[0].memory_bytes = s.actors[0].bytes_in = s.actors[0].bytes_out = 0;
+  s.actors[0].queue_bytes = 0;
+  EXPECT_THAT(render(s, {80, 24, false, true}),
+              Contains("server0  running      811        -        -        -        -        -"));
+}
+
 TEST(LiveRender, Has120Columns) {
   EXPECT_THAT(at(120), ElementsAre("lenet_mnist                                                    "
                                    "                        runs/lenet_mnist-20260102T030405Z",
