@@ -33,6 +33,7 @@ name = "digits"
 using StatusCommand = CommandTest;
 using ListCommand = CommandTest;
 using LogsCommand = CommandTest;
+using DirectoryCommands = CommandTest;
 using DownCommand = CommandTest;
 using UpCommand = CommandTest;
 
@@ -128,6 +129,20 @@ TEST_F(LogsCommand, WantsToKnowHowLongAgo) {
   const Said said = sterna({"logs", "--since", "yesterday"});
   EXPECT_EQ(said.exit, 2);
   EXPECT_EQ(said.err, "--since yesterday: say how long ago, as in 30s, 10m or 2h\n");
+}
+
+TEST_F(DirectoryCommands, SayWhichHostHasTheDirectory) {
+  RunState state = ended("mnist-1", 0);
+  state.head = "a";
+  state.hosts = {{"a", "me@node1", "~/.cache/sterna"}};
+  state.run_directory = "/nowhere/runs/mnist-1";
+  ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  for (const char* command : {"trace", "events", "checkpoints"}) {
+    const Said said = sterna({command, "mnist-1"});
+    EXPECT_EQ(said.exit, 2) << command;
+    EXPECT_THAT(said.err, HasSubstr("mnist-1 is kept by a, ")) << command;
+    EXPECT_THAT(said.err, HasSubstr("scp -r me@node1:/nowhere/runs/mnist-1 .\n")) << command;
+  }
 }
 
 TEST_F(DownCommand, LeavesWhatHasEndedAlone) {
