@@ -87,6 +87,15 @@ std::string resume_of_ended(RunState state) {
   return resume_of(state);
 }
 
+/// The folder of its sockets, which whoever kept it would have removed: only where that one is gone
+/// from this machine, and nothing of the run is left.
+void remove_sockets(RealMachine& machine, const RunState& state, const Down& down) {
+  const bool nothing_left = down.errors.empty() && down.left == 0 && state.keeper.is_gone();
+  if (nothing_left && !state.network.directory.empty()) {
+    machine.remove_socket_directory(state.network.directory);
+  }
+}
+
 Down end(RealMachine& machine, const RunStates& states, RunState state, const Console& console) {
   Down down;
   down.id = state.id;
@@ -109,6 +118,7 @@ Down end(RealMachine& machine, const RunStates& states, RunState state, const Co
   } else {
     verify(machine, hosts_of(state), state.run, down.stopped ? kVanishing : Duration::zero(), down);
   }
+  remove_sockets(machine, state, down);
   // Who kept the run has said how it ended, if it could.
   const Result<RunState> after = states.find(state.id);
   if (after && after->id == state.id) state = *after;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/zmq/socket_directory.h"
 #include "tests/launcher/commands/command_fixture.h"
 #include "tests/launcher/past/fake_actor.h"
 
@@ -169,6 +170,18 @@ TEST_F(DownCommand, ForgetsWithoutANameWhatNobodyKeeps) {
   EXPECT_THAT(said.out, HasSubstr("mnist-1: nobody answered; nothing is left on 1 host\n"));
   EXPECT_THAT(said.out, HasSubstr("mnist-2: nobody answered; nothing is left on 1 host\n"));
   EXPECT_THAT(sterna({"list"}).out, HasSubstr("mnist-1  1 host   ended: ended by sterna down\n"));
+}
+
+TEST_F(DownCommand, RemovesTheSocketsOfARunWhoseKeeperWasKilled) {
+  const std::string sockets = make_socket_directory("").value();
+  RunState state = ended("mnist-1", 0);
+  state.ended.clear();
+  state.network.directory = sockets;
+  state.keeper = Keeper::this_process();
+  state.keeper.started = "1";  // another process's
+  ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  EXPECT_EQ(sterna({"down", "mnist-1"}).exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(sockets));
 }
 
 TEST_F(DownCommand, ElsewhereSaysFromWhereTheHostsWereAsked) {
