@@ -34,7 +34,9 @@ Json facts_of(const actors::FoundCheckpoint& found) {
 }
 
 int checkpoints(const CheckpointsOptions& options, const Console& console) {
-  const std::string folder = actors::checkpoints_in(run_directory_of(options.run));
+  const Result<std::string> run = run_directory_of(options.run);
+  if (!run) return console.report(run.error());
+  const std::string folder = actors::checkpoints_in(*run);
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
     return console.report(Error{Errc::not_found, options.run + ": there is no such folder"});

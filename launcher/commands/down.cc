@@ -37,7 +37,7 @@ struct Down {
   std::size_t hosts = 0;
   std::string queue;  ///< of a run that one kept, with the job
   std::string job;
-  std::string resume;  ///< the command that goes on with one that nobody kept any more
+  std::string resume;  ///< the command that goes on with it, where it has a checkpoint
   std::vector<std::string> errors;
 };
 
@@ -61,7 +61,7 @@ std::vector<StateHost> hosts_of(const RunState& state) {
 }
 
 /// How a run that another host keeps has ended, if that host still knows.
-void ask_head_for_end(RealMachine& machine, RunState& state) {
+void ask_head_for_end(RealMachine& machine, RunState& state, Down& down) {
   const std::optional<Elsewhere> head = head_elsewhere(state);
   if (!head) return;
   const Result<std::string> told =
@@ -73,12 +73,32 @@ void ask_head_for_end(RealMachine& machine, RunState& state) {
   if (!exit->is_number_integer()) return;
   state.ended = *ended;
   state.exit = *exit;
+  // What of it goes on, the head alone sees.
+  if (const auto resume = there.find("resume"); resume != there.end() && resume->is_string()) {
+    down.resume = *resume;
+  }
+}
+
+/// The command that goes on with a run that is over, whether it has left word or not.
+std::string resume_of_ended(RunState state) {
+  if (!state.head.empty()) return "";  // its checkpoints are not this machine's
+  if (state.ended.empty()) state.exit = kExitInterrupted;
+  state.ended = "ended by sterna down";
+  return resume_of(state);
+}
+
+/// The folder of its sockets, which whoever kept it would have removed: only where that one is gone
+/// from this machine, and nothing of the run is left.
+void remove_sockets(RealMachine& machine, const RunState& state, const Down& down) {
+  const bool nothing_left = down.errors.empty() && down.left == 0 && state.keeper.is_gone();
+  if (nothing_left && !state.network.directory.empty()) {
+    machine.remove_socket_directory(state.network.directory);
+  }
 }
 
 Down end(RealMachine& machine, const RunStates& states, RunState state, const Console& console) {
   Down down;
   down.id = state.id;
-  down.resume = is_abandoned(state) ? resume_of(state) : "";
   if (auto visitor = RunVisitor::visit(machine, state, kVisitPatience)) {
     const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
     const Result<Stopped> stopped = (*visitor)->end_run("ended by sterna down", kEndingTakes);
@@ -98,13 +118,17 @@ Down end(RealMachine& machine, const RunStates& states, RunState state, const Co
   } else {
     verify(machine, hosts_of(state), state.run, down.stopped ? kVanishing : Duration::zero(), down);
   }
+  remove_sockets(machine, state, down);
   // Who kept the run has said how it ended, if it could.
-  if (const Result<RunState> after = states.find(state.id)) state = *after;
+  const Result<RunState> after = states.find(state.id);
+  if (after && after->id == state.id) state = *after;
+  const bool is_over = down.stopped || !state.ended.empty() || is_abandoned(state);
+  if (is_over) down.resume = resume_of_ended(state);
   if (state.ended.empty()) {
     if (state.detached && down.errors.empty() && down.left == 0) {
       state.ended = "ended by sterna down";
       state.exit = kExitInterrupted;
-      ask_head_for_end(machine, state);
+      ask_head_for_end(machine, state, down);
       state.operators.clear();
       if (const Result<void> written = states.write(state); !written)
         console.say(written.error().message);

@@ -333,12 +333,30 @@ std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators) {
   return contacts;
 }
 
-std::string run_directory_of(const std::string& run) {
+namespace {
+
+/// Where the directory of a run is that another host keeps, and how it is reached.
+Error kept_elsewhere(const RunState& state) {
+  const auto host = std::ranges::find(state.hosts, state.head, &StateHost::name);
+  const std::string ssh = host == state.hosts.end() || host->ssh.empty() ? state.head : host->ssh;
+  return {Errc::not_found,
+          fmt::format("{} is kept by {}, and its directory is {} there: ask on that host (ssh {}), "
+                      "or bring it here: scp -r {}:{} .",
+                      state.id, state.head, state.run_directory, ssh, ssh, state.run_directory)};
+}
+
+}  // namespace
+
+Result<std::string> run_directory_of(const std::string& run) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(run, ignored)) return run;
+  if (fs::is_directory(run, ignored)) return run;
   const Result<RunStates> states = RunStates::of_user();
   const Result<RunState> state = states ? states->find(run) : Result<RunState>(states.error());
-  return state ? state->run_directory : run;
+  if (!state) return run;
+  if (state->head.empty() || fs::is_directory(state->run_directory, ignored)) {
+    return state->run_directory;
+  }
+  return kept_elsewhere(*state);
 }
 
 }  // namespace sterna::launcher

@@ -125,6 +125,7 @@ std::vector<OperatorKeys> issue_operators();
 std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators);
 
 /// Of a run that is given as its directory, or by what this machine remembers of it; else `run`.
-std::string run_directory_of(const std::string& run);
+/// Fails (not_found) where it is another host's, and not to be seen from here.
+Result<std::string> run_directory_of(const std::string& run);
 
 }  // namespace sterna::launcher

@@ -62,6 +62,19 @@ TEST_F(RunDetached, ItGoesOnIsSeenAndIsEnded) {
   EXPECT_THAT(sterna({"down", "run"}).exit_code(kPatience), 0);
 }
 
+TEST_F(RunDetached, WhoEndsItHearsHowItGoesOn) {
+  SternaProgram& program =
+      sterna({"up", "job.toml", "--data", digits(), "--run-dir", "run", "--set",
+              "job.steps=1000000", "--set", "checkpoint.every_steps=5"});
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+  ASSERT_TRUE(eventually(kPatience, [&] {
+    return std::filesystem::exists(path("run/checkpoints/step-000000005/manifest.json"));
+  }));
+  SternaProgram& down = sterna({"down"});
+  EXPECT_EQ(down.exit_code(kPatience), 0) << down.story();
+  EXPECT_THAT(down.err(), HasSubstr("it goes on from its newest checkpoint with\nsterna up "));
+}
+
 TEST_F(RunDetached, TwoStartedAtOnceAreOneRun) {
   const auto start = [this](const std::string& run) -> SternaProgram& {
     return sterna(

@@ -23,7 +23,9 @@ struct EventsOptions {
 };
 
 int events(const EventsOptions& options, const Console& console) {
-  const std::string path = run_directory_of(options.run) + "/" + std::string(kEventsFile);
+  const Result<std::string> run = run_directory_of(options.run);
+  if (!run) return console.report(run.error());
+  const std::string path = *run + "/" + std::string(kEventsFile);
   if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
     return console.report(
         {Errc::not_found, "no events of " + options.run + ": there is no " + path});

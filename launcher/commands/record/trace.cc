@@ -52,7 +52,7 @@ Result<std::string> trace(const TraceOptions& options) {
     if (!steps) return std::move(steps).error().in("--steps");
     wanted = *steps;
   }
-  const std::string run = run_directory_of(options.run);
+  STERNA_ASSIGN(const std::string run, run_directory_of(options.run));
   STERNA_ASSIGN(const RunTrace trace, read_run_trace(run, wanted));
   if (options.summary || options.json) {
     const TraceSummary summary = summary_of(trace);

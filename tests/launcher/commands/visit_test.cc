@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/zmq/socket_directory.h"
 #include "tests/launcher/commands/command_fixture.h"
 #include "tests/launcher/past/fake_actor.h"
 
@@ -34,6 +35,7 @@ using StatusCommand = CommandTest;
 using HostCommands = CommandTest;
 using ListCommand = CommandTest;
 using LogsCommand = CommandTest;
+using DirectoryCommands = CommandTest;
 using DownCommand = CommandTest;
 using UpCommand = CommandTest;
 
@@ -163,6 +165,20 @@ TEST_F(LogsCommand, WantsToKnowHowLongAgo) {
   EXPECT_EQ(said.err, "--since yesterday: say how long ago, as in 30s, 10m or 2h\n");
 }
 
+TEST_F(DirectoryCommands, SayWhichHostHasTheDirectory) {
+  RunState state = ended("mnist-1", 0);
+  state.head = "a";
+  state.hosts = {{"a", "me@node1", "~/.cache/sterna"}};
+  state.run_directory = "/nowhere/runs/mnist-1";
+  ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  for (const char* command : {"trace", "events", "checkpoints"}) {
+    const Said said = sterna({command, "mnist-1"});
+    EXPECT_EQ(said.exit, 2) << command;
+    EXPECT_THAT(said.err, HasSubstr("mnist-1 is kept by a, ")) << command;
+    EXPECT_THAT(said.err, HasSubstr("scp -r me@node1:/nowhere/runs/mnist-1 .\n")) << command;
+  }
+}
+
 TEST_F(DownCommand, LeavesWhatHasEndedAlone) {
   EXPECT_EQ(sterna({"down"}).err, "no run goes on\n");
   ended("mnist-1", 1);
@@ -187,6 +203,18 @@ TEST_F(DownCommand, ForgetsWithoutANameWhatNobodyKeeps) {
   EXPECT_THAT(said.out, HasSubstr("mnist-1: nobody answered; nothing is left on 1 host\n"));
   EXPECT_THAT(said.out, HasSubstr("mnist-2: nobody answered; nothing is left on 1 host\n"));
   EXPECT_THAT(sterna({"list"}).out, HasSubstr("mnist-1  1 host   ended: ended by sterna down\n"));
+}
+
+TEST_F(DownCommand, RemovesTheSocketsOfARunWhoseKeeperWasKilled) {
+  const std::string sockets = make_socket_directory("").value();
+  RunState state = ended("mnist-1", 0);
+  state.ended.clear();
+  state.network.directory = sockets;
+  state.keeper = Keeper::this_process();
+  state.keeper.started = "1";  // another process's
+  ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  EXPECT_EQ(sterna({"down", "mnist-1"}).exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(sockets));
 }
 
 TEST_F(DownCommand, ElsewhereSaysFromWhereTheHostsWereAsked) {
