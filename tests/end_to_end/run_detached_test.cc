@@ -72,7 +72,8 @@ TEST_F(RunDetached, WhoEndsItHearsHowItGoesOn) {
   }));
   SternaProgram& down = sterna({"down"});
   EXPECT_EQ(down.exit_code(kPatience), 0) << down.story();
-  EXPECT_THAT(down.err(), HasSubstr("it goes on from its newest checkpoint with\nsterna up "));
+  EXPECT_THAT(down.err(), HasSubstr("it goes on from its newest checkpoint with\n"));
+  EXPECT_THAT(down.err(), HasSubstr("checkpoint.resume=true"));
 }
 
 TEST_F(RunDetached, TwoStartedAtOnceAreOneRun) {
