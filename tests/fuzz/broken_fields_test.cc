@@ -192,7 +192,8 @@ TEST_F(BrokenFields, MembersHaveTheirFieldsNamesOrAreNamedHereSoThatNoTwoAreMist
                                                      {"dataCredit", "credit[1]"},
                                                      {"deadline", "patience"},
                                                      {"nanoseconds", "duration"},
-                                                     {"actor", "notice.actor.local"}};
+                                                     {"actor", "notice.actor.local"},
+                                                     {"interface", "interface_id"}};
   for (const Known& known : every_message()) {
     for (const FieldRule& rule : known.fields->rules) {
       const std::string field = rule.field.substr(rule.field.rfind('.') + 1);
