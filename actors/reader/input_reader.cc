@@ -136,8 +136,8 @@ Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
     const Error damage =
         Error(batch.error())
             .in(fmt::format("step {}, batch of rank {}", question.step, question.rank));
-    fail(damage.message);  // not the asker's fault, and it would be so for another one
-    co_return Error{Errc::actor_down, damage.message};
+    fail(damage.message);             // not the asker's fault, and it would be so for another one
+    co_await sleep(Duration::max());  // who asked is told of this end, by which this ends too
   }
   Span answering;
   if (tracer_->wants(question.step)) {

@@ -14,6 +14,7 @@
 #include "launcher/past/queued_run.h"
 #include "launcher/past/run_visitor.h"
 #include "launcher/past/start_turn.h"
+#include "launcher/text/machine_name.h"
 
 namespace sterna::launcher {
 namespace {
@@ -23,7 +24,9 @@ std::optional<RunState> already_up(RealMachine& machine, const RunStates& states
                                    const std::string& path) {
   for (const RunState& state : states.all()) {
     if (state.file != path || !state.ended.empty() || !state.detached) continue;
-    if (comes_again(state)) return state;
+    // Whoever keeps it here may be too busy to answer.
+    const bool kept_here = state.keeper.machine == machine_name() && !state.keeper.is_gone();
+    if (kept_here || comes_again(state)) return state;
     constexpr Duration kPatience = std::chrono::seconds(2);
     if (RunVisitor::visit(machine, state, kPatience)) return state;
     if (const auto job = queued_job(machine, state); job && !job->over) return state;

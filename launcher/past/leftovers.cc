@@ -13,10 +13,11 @@ namespace {
 constexpr Duration kAnswerTakes = std::chrono::seconds(20);
 
 /// `l WORD` says one line "STERNA process PID COMMAND-LINE" for each process of any run whose
-/// command line holds the word. The shell that says so holds it too, but not as its first argument.
+/// command line holds the word; blanks within an argument are "_". The shell that says so holds it
+/// too, but not as its first argument.
 constexpr std::string_view kList =
     R"sh(l() { for f in $(grep -ls -e "$1" /proc/[0-9]*/cmdline); do p=${f%/cmdline}; )sh"
-    R"sh([ -O $p ] && tr "\0" " " < $f | { read -r a b c; case $b in __process|__own) )sh"
+    R"sh([ -O $p ] && tr "\0 \n" " __" < $f | { read -r a b c; case $b in __process|__own) )sh"
     R"sh(echo "STERNA process ${p#/proc/} $a $b $c";; esac; }; done 2>/dev/null; }; )sh";
 
 /// Waits `w` fifths of a second for the processes of run `r` to end, then kills them with their

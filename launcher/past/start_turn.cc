@@ -44,7 +44,9 @@ Result<StartTurn> StartTurn::take(const RunStates& states, const std::string& fi
                                   const std::function<void()>& waits) {
   if (const Result<void> made = states.make_folder(); !made) return not_kept(made.error().message);
   const std::string path = states.start_lock_path(file);
-  while (true) {
+  // Each time round another has just ended its turn.
+  constexpr int kMostTurns = 1000;
+  for (int turns = 0; turns < kMostTurns; ++turns) {
     const int opened = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (opened < 0) return not_kept(system_error(path, errno).message);
     wait_for_lock(opened, waits);
@@ -56,6 +58,7 @@ Result<StartTurn> StartTurn::take(const RunStates& states, const std::string& fi
     if (!writes(opened, file + "\n")) return not_kept(system_error(path, errno).message);
     return turn;
   }
+  return not_kept(path + ": a file of this name does not stay the same");
 }
 
 StartTurn::StartTurn(StartTurn&& other) noexcept

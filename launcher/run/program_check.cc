@@ -100,7 +100,8 @@ Result<void> check_values(RealMachine& machine, const std::string& path, const C
   std::istringstream answers(*text);
   for (const ActorPlan* actor : asked) {
     std::string complaint;
-    if (std::getline(answers, complaint) && !complaint.empty()) {
+    if (!std::getline(answers, complaint)) complaint = "the program did not look at its arguments";
+    if (!complaint.empty()) {
       return Error{Errc::invalid_argument, complaint}.in(actor->name);
     }
   }

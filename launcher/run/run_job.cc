@@ -430,11 +430,13 @@ class Job {
     news_.comes_again(restarts);
   }
 
-  /// From the first step; before it, and where there are none, from the command.
+  /// From the first step; before it, and where there are none, from the command. What the run had
+  /// trained before it was begun again counts already (restarts.h).
   void count_time() {
     RunRecord& record = outcome_.record;
-    record.status.elapsed_seconds =
-        in_seconds(machine_.loop().now() - record.first_step_began.value_or(options_.began));
+    const Time now = machine_.loop().now();
+    const Time began = options_.restarts.empty() ? options_.began : now;
+    record.status.elapsed_seconds = in_seconds(now - record.first_step_began.value_or(began));
   }
 
   /// A training job is done with its last evaluation; any other when all its actors have ended, or

@@ -46,20 +46,22 @@ Result<void> EventFile::append(std::string_view line) {
 }
 
 Result<void> EventFile::add(const Json& line) {
-  const std::string records = events_.records_of(line);
-  if (records.empty()) return {};
+  const std::string records = std::exchange(begin_, "") + events_.records_of(line);
+  if (records.empty()) return failed_ ? Result<void>(*failed_) : Result<void>();
   if (std::fwrite(records.data(), 1, records.size(), file_.get()) == records.size()) {
     whole_ += static_cast<off_t>(records.size());
+    failed_.reset();
     return {};
   }
-  Error failed = cannot_write(path_);
+  if (whole_ == 0) begin_ = records;
+  failed_ = cannot_write(path_);
   // TensorBoard reads nothing behind a part of a record.
   std::clearerr(file_.get());
   if (::ftruncate(::fileno(file_.get()), whole_) != 0 ||
       ::fseeko(file_.get(), whole_, SEEK_SET) != 0) {
     return cannot_write(path_);
   }
-  return failed;
+  return *failed_;
 }
 
 Result<void> EventFile::close() {

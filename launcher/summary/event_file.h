@@ -38,6 +38,8 @@ class EventFile final : public LineSink {
   std::unique_ptr<std::FILE, Close> file_;  ///< without a buffer
   off_t whole_ = 0;                         ///< bytes, to the end of the last whole record
   RunEvents events_;
+  std::string begin_;  ///< the first records, which tell the version, until they are in it
+  std::optional<Error> failed_;  ///< why the last records are not in it
 };
 
 /// The metrics that the run left, whole, as a file of events in `folder`; its path. Errors:

@@ -150,7 +150,8 @@ void PlainLog::update(const RunStatus& status) {
     out_.put(printable(status.restart) + "\n");
   }
   // Of a run that does not train it is among the log lines.
-  if (status.actor_restarts > actor_restarts_ && status.steps > 0) {
+  if (status.actor_restarts > actor_restarts_ && status.steps > 0 &&
+      !status.actor_restart.empty()) {
     const bool moves = status.actor_restart.find("; it moves to ") != std::string::npos;
     out_.put(printable(status.actor_restart) + (moves ? "\n" : "; it is started again\n"));
   }

@@ -58,6 +58,8 @@ void Registry::mix(std::string_view bytes) {
 }
 
 void Registry::mix_schema(const capnp::_::RawSchema& schema) {
+  // Each time, as who takes it and where it stands is part of the format.
+  mix({reinterpret_cast<const char*>(&schema.id), sizeof(schema.id)});
   if (!schemas_.insert(schema.id).second) return;
   mix({reinterpret_cast<const char*>(schema.encodedNode),
        schema.encodedSize * sizeof(capnp::word)});

@@ -195,7 +195,9 @@ Result<void> LineFile::append(std::string_view line) {
   ByteView left = std::as_bytes(std::span(whole));
   const int failed = write_from(file_, left);
   if (failed == 0) return {};
-  STERNA_TRY(take_back(path_, file_, whole.size() - left.size()));
+  if (!take_back(path_, file_, whole.size() - left.size())) {
+    return cannot_write(path_ + " (and a part of a line stays)", failed);
+  }
   return cannot_write(path_, failed);
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/misuse.h"
 #include "runtime/cluster/connected_process.h"
 #include "runtime/cluster/launcher_actor.h"
 #include "runtime/cluster/process_control.h"
@@ -53,12 +54,14 @@ Cluster::~Cluster() {
 }
 
 Process& Cluster::process() {
-  assert(connected_ != nullptr);
+  if (connected_ == nullptr)
+    misuse("process() of a Cluster that is not between start() and stop()");
   return connected_->process();
 }
 
 Result<void> Cluster::is_there() const {
-  if (connected_ != nullptr) return {};
+  if (connected_ != nullptr && agent_ != nullptr) return {};
+  if (connected_ != nullptr && failure_) return Error{Errc::unavailable, failure_->cause};
   return Error{Errc::unavailable, stopping_ ? "the run has been stopped"
                                             : "the run has not been started: call start() first"};
 }
@@ -151,7 +154,7 @@ Result<Bootstrap> Cluster::bootstrap_of_launcher() {
 }
 
 Result<void> Cluster::start() {
-  if (stopping_) return is_there();
+  if (stopping_) return Error{Errc::unavailable, "the run has been stopped"};
   if (connected_ != nullptr) return Error{Errc::already_exists, "the run has been started"};
   STERNA_ASSIGN(const Bootstrap self, bootstrap_of_launcher());
   STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, self, schema_hash()));
@@ -184,6 +187,15 @@ Result<void> Cluster::start() {
                                                     std::move(hooks));
   assert(agent.id.local == kAgent);
   agent_ = static_cast<LauncherActor*>(process().find(agent.id.local));
+  process().set_on_death([this](LocalId dead, const std::string& cause) {
+    if (dead != kAgent) return;
+    agent_ = nullptr;
+    if (failure_) return;
+    failure_.emplace();
+    failure_->process = kLauncherProcess;
+    failure_->identity = {"launcher", 1};
+    failure_->cause = cause;
+  });
   process().set_on_link_end([this, poster = process().poster(kAgent)](
                                 const Contact& peer, const std::string& cause, bool fault) {
     poster.post([this, peer, cause, fault] { agent_->link_ended(peer, cause, fault); });

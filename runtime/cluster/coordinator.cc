@@ -261,6 +261,11 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
     Task<std::optional<Result<Started>>> waiting =
         started_before(start.name, now() + start.patience);
     std::optional<Result<Started>> before = co_await std::move(waiting);
+    const bool misfit = before && before->ok() && start.interface_id != 0 &&
+                        (*before)->actor.interface_id != start.interface_id;
+    if (misfit && find_live((*before)->process) != nullptr) {
+      co_return end_misfit((*before)->process, start.type);
+    }
     if (before) co_return std::move(*before);
   }
   if (comes_again(start.name)) co_return Error{Errc::already_exists, why_not(start.name)};

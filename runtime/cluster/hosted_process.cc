@@ -105,10 +105,12 @@ Result<void> HostedProcess::suffer(const Strike& strike) {
 }
 
 void HostedProcess::lease_lost(const std::string& cause) {
+  if (exit_code_) return;  // its agent may be gone
   if (lease_lost_) lease_lost_(cause);
 }
 
 void HostedProcess::told_to_end() {
+  if (exit_code_) return;
   if (told_to_end_) return told_to_end_();
   lease_lost("it was told to end by a signal");
 }
@@ -129,7 +131,19 @@ void HostedProcess::dial_above() {
   connected_->links().dial(bootstrap_.uplink);
 }
 
+namespace {
+
+/// Without its agent nobody would miss this process, or end it.
+void end_with_agent(Process& process, EndOwnProcess end) {
+  process.set_on_death([end = std::move(end)](LocalId dead, const std::string& cause) {
+    if (dead == kAgent) end(kExitFailed, "its agent failed: " + cause);
+  });
+}
+
+}  // namespace
+
 void HostedProcess::start_coordinator() {
+  end_with_agent(process(), end_own_process());
   // What it has to say to those who are not there yet waits until they are.
   process().set_introducer([](ProcessId) {});
   auto& agent = spawn_agent<CoordinatorActor>(process(), bootstrap_, machine_, end_own_process());
@@ -145,6 +159,7 @@ void HostedProcess::start_coordinator() {
 }
 
 void HostedProcess::start_node() {
+  end_with_agent(process(), end_own_process());
   auto& agent =
       spawn_agent<NodeActor>(process(), bootstrap_, machine_, process(), end_own_process());
   on_link_end([&agent](const Contact& peer, const std::string& cause, bool fault) {

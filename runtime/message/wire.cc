@@ -3,6 +3,8 @@
 #include <capnp/serialize.h>
 #include <fmt/format.h>
 #include <kj/array.h>
+#include <kj/exception.h>
+#include <kj/string.h>
 
 #include <algorithm>
 #include <cstring>
@@ -23,6 +25,8 @@ constexpr std::size_t kScratchWords = 512;
 // What a message costs its receiver beyond its frames: the queue entry, the mail.
 constexpr std::size_t kChargePerMessage = 64;
 constexpr int kNestingLimit = 16;
+// Of an error that a peer sends: it goes into logs, and into what is told of who dies of it.
+constexpr std::size_t kMostWords = 4096;
 // Of a message's frames those that are bytes where they lie; the others are segments, which double.
 constexpr std::size_t kMostReferenced = kMostFrames / 2;
 // What a pointer of Cap'n Proto can say.
@@ -34,8 +38,8 @@ capnp::Orphan<capnp::Data> WireWriter::data(const Bytes& bytes) {
   const capnp::Data::Reader view(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size());
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 == 0;
   if (bytes.size() > kMostData) {
-    refusal_.because(fmt::format("{} bytes, at most {}", bytes.size(), kMostData));
-    return {};
+    const std::string why = fmt::format("{} bytes, at most {}", bytes.size(), kMostData);
+    throw kj::Exception(kj::Exception::Type::FAILED, __FILE__, __LINE__, kj::heapString(why));
   }
   const bool stays = aligned && bytes.owner() != nullptr && bytes.whole_words() &&
                      referenced_.size() < kMostReferenced;
@@ -196,8 +200,10 @@ Result<Decoded> decode_checked(schema::Envelope::Reader envelope, InMessage& mes
     if (code > static_cast<std::uint16_t>(Errc::internal)) {
       return Error{Errc::malformed, "an unknown error code"};
     }
+    const capnp::Text::Reader message = failure.getMessage();
     decoded.mail = std::make_unique<FailureMail>(
-        Error{static_cast<Errc>(code), std::string(failure.getMessage())});
+        Error{static_cast<Errc>(code),
+              std::string(message.cStr(), std::min(message.size(), kMostWords))});
     return decoded;
   }
   const Expected expected = resolve(context, header);

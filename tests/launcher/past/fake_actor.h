@@ -37,7 +37,7 @@ class FakeActor {
       ::setpgid(0, 0);
       ::dup2(log, STDERR_FILENO);
       if (::chdir(folder_.path().c_str()) != 0) ::_exit(1);
-      ::execl("/bin/sh", "sh", "__process", name.c_str(), digits.data(), "1", nullptr);
+      ::execl("/bin/sh", "my program", "__process", name.c_str(), digits.data(), "1", nullptr);
       ::_exit(1);
     }
     ::close(log);

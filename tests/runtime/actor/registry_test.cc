@@ -105,6 +105,22 @@ TEST_F(RegistryTest, ItsHashStandsForWhatMessagesHold) {
                                                       type_id_of<Blobs>(), type_id_of<Blob>()));
 }
 
+class HoldsNoMore final : public Actor<Interface<Blobs, Blob>> {
+ public:
+  explicit HoldsNoMore(SleeperArgs) {}
+  void on(const Blobs&) {}
+  Blob on(Blob blob) { return blob; }
+};
+
+TEST_F(RegistryTest, ItsHashStandsForWhoTakesAMessageThatIsThereAlready) {
+  Registry holding;
+  holding.add<HoldsBlobs, SleeperArgs>("holds_blobs");
+  Registry taking;
+  taking.add<HoldsNoMore, SleeperArgs>("holds_blobs");
+  EXPECT_EQ(taking.schemas(), holding.schemas());
+  EXPECT_NE(taking.schema_hash(), holding.schema_hash());
+}
+
 TEST_F(RegistryTest, TwoTypesOfOneNameAreAComplaint) {
   EXPECT_EQ(registry.complaint(), "");
   registry.add<HoldsBlobs, SleeperArgs>("sleeper");

@@ -10,13 +10,14 @@ struct Patient : Interface<Slow> {};
 class ReferringActor final : public Actor<Patient> {
  public:
 #if WRONG == 1
-  Task<Total> on(const Slow& slow){
+  Task<Total> on(const Slow& slow)
 #else
-  Task<Total> on(Slow&& slow) const {
+  Task<Total> on(Slow&& slow) const
 #endif
-      co_return Total{slow.delay.count()};
-}
-};  // namespace sterna::test
+  {
+    co_return Total{slow.delay.count()};
+  }
+};
 
 ActorRef<Patient> spawn_it(Process& process) { return process.spawn<ReferringActor>(); }
 
