@@ -39,10 +39,8 @@ Result<std::string> script_for(const Elsewhere& there, const std::vector<std::st
 }  // namespace
 
 std::optional<Elsewhere> head_elsewhere(const RunState& state) {
-  for (const StateHost& host : state.hosts) {
-    if (host.name == state.head && !host.ssh.empty()) return Elsewhere{host.ssh, host.work};
-  }
-  return std::nullopt;
+  const StateHost* head = remote_head(state);
+  return head == nullptr ? std::nullopt : std::optional(Elsewhere{head->ssh, head->work});
 }
 
 Result<int> exit_via(const Elsewhere& there, const std::vector<std::string>& arguments) {

@@ -17,6 +17,7 @@
 #include "launcher/text/environment.h"
 #include "launcher/text/json_struct.h"
 #include "launcher/text/machine_name.h"
+#include "launcher/text/shell_word.h"
 #include "runtime/base/file.h"
 #include "runtime/cluster/cluster_messages.h"
 #include "runtime/zmq/curve_keys.h"
@@ -333,16 +334,22 @@ std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators) {
   return contacts;
 }
 
+const StateHost* remote_head(const RunState& state) {
+  const auto host = std::ranges::find(state.hosts, state.head, &StateHost::name);
+  return host == state.hosts.end() || host->ssh.empty() ? nullptr : &*host;
+}
+
 namespace {
 
 /// Where the directory of a run is that another host keeps, and how it is reached.
 Error kept_elsewhere(const RunState& state) {
-  const auto host = std::ranges::find(state.hosts, state.head, &StateHost::name);
-  const std::string ssh = host == state.hosts.end() || host->ssh.empty() ? state.head : host->ssh;
+  const StateHost* head = remote_head(state);
+  const std::string ssh = head == nullptr ? state.head : head->ssh;
   return {Errc::not_found,
           fmt::format("{} is kept by {}, and its directory is {} there: ask on that host (ssh {}), "
                       "or bring it here: scp -r {}:{} .",
-                      state.id, state.head, state.run_directory, ssh, ssh, state.run_directory)};
+                      state.id, state.head, state.run_directory, ssh, ssh,
+                      shell_word(state.run_directory))};
 }
 
 }  // namespace

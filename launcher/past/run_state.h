@@ -124,6 +124,9 @@ class RunStates {
 std::vector<OperatorKeys> issue_operators();
 std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators);
 
+/// The other host that keeps the run, and that ssh reaches; null: there is none.
+const StateHost* remote_head(const RunState& state);
+
 /// Of a run that is given as its directory, or by what this machine remembers of it; else `run`.
 /// Fails (not_found) where it is another host's, and not to be seen from here.
 Result<std::string> run_directory_of(const std::string& run);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "runtime/zmq/socket_directory.h"
+#include "tests/launcher/cluster_file/cluster_file_fixture.h"
 #include "tests/launcher/commands/command_fixture.h"
 #include "tests/launcher/past/fake_actor.h"
 
@@ -15,21 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr const char* kLocalJob = R"(format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
-net = "lenet"
-steps = 10
-[data]
-name = "digits"
-)";
+const std::string kLocalJob = std::string(smallest) + "[data]\nname = \"digits\"\n";
 
 using StatusCommand = CommandTest;
 using HostCommands = CommandTest;
