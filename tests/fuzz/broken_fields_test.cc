@@ -188,12 +188,10 @@ std::string letters_of(const std::string& name) {
 }
 
 TEST_F(BrokenFields, MembersHaveTheirFieldsNamesOrAreNamedHereSoThatNoTwoAreMistaken) {
-  const std::map<std::string, std::string> others = {{"controlCredit", "credit[0]"},
-                                                     {"dataCredit", "credit[1]"},
-                                                     {"deadline", "patience"},
-                                                     {"nanoseconds", "duration"},
-                                                     {"actor", "notice.actor.local"},
-                                                     {"interface", "interface_id"}};
+  const std::map<std::string, std::string> others = {
+      {"controlCredit", "credit[0]"},  {"dataCredit", "credit[1]"},
+      {"deadline", "patience"},        {"nanoseconds", "duration"},
+      {"actor", "notice.actor.local"}, {"interface", "interface_id"}};
   for (const Known& known : every_message()) {
     for (const FieldRule& rule : known.fields->rules) {
       const std::string field = rule.field.substr(rule.field.rfind('.') + 1);
