@@ -11,8 +11,8 @@ namespace detail {
 PendingAsk::PendingAsk(PendingAsk&& other) noexcept
     : process_(other.process_),
       correlation_(std::exchange(other.correlation_, 0)),
-      timer_(std::exchange(other.timer_, 0)),
-      waiter_(std::exchange(other.waiter_, nullptr)) {
+      timer_(std::exchange(other.timer_, 0)) {
+  take_wait_of(other);
   if (correlation_ != 0) process_->move_ask(correlation_, *this, timer_, *this);
 }
 
@@ -22,7 +22,8 @@ PendingAsk& PendingAsk::operator=(PendingAsk&& other) noexcept {
   process_ = other.process_;
   correlation_ = std::exchange(other.correlation_, 0);
   timer_ = std::exchange(other.timer_, 0);
-  waiter_ = std::exchange(other.waiter_, nullptr);
+  forget_wait();
+  take_wait_of(other);
   if (correlation_ != 0) process_->move_ask(correlation_, *this, timer_, *this);
   return *this;
 }
@@ -33,9 +34,30 @@ void PendingAsk::withdraw() {
   process_->withdraw_ask(std::exchange(correlation_, 0));
 }
 
-void PendingAsk::wait(std::coroutine_handle<> waiter) {
-  if (waiter_) misuse("two coroutines await one Future: the first would never go on");
+PendingAsk::~PendingAsk() {
+  withdraw();
+  forget_wait();
+}
+
+void PendingAsk::take_wait_of(PendingAsk& other) {
+  wait_ = std::exchange(other.wait_, nullptr);
+  if (wait_ != nullptr) wait_->ask_ = this;
+}
+
+void PendingAsk::forget_wait() {
+  if (wait_ != nullptr) std::exchange(wait_, nullptr)->ask_ = nullptr;
+}
+
+void PendingAsk::Wait::await_suspend(std::coroutine_handle<> waiter) {
+  if (ask_->wait_ != nullptr)
+    misuse("two coroutines await one Future: the first would never go on");
   waiter_ = waiter;
+  ask_->wait_ = this;
+}
+
+void PendingAsk::Wait::leave() {
+  if (ask_ != nullptr && ask_->wait_ == this) ask_->wait_ = nullptr;
+  ask_ = nullptr;
 }
 
 void PendingAsk::timer_fired() {

@@ -3,10 +3,11 @@
 //
 // A future ends with exactly one of: the reply; the error of the handler, with its code (remote, of
 // what it threw); deadline, cancelled, actor_down (with actor, incarnation and cause), overloaded;
-// invalid_argument, where the message is more than a link takes. What of these a handler ends with
-// is of somebody else, and comes as remote (actor.h). Destroying or cancelling one before withdraws
-// the ask, and tells the other side. Awaiting is for the actor's own loop thread; one coroutine
-// awaits it, once. More is misuse, which ends the program (runtime/base/misuse.h).
+// invalid_argument, where the message is more than a link takes or breaks a rule of its fields.
+// What of these a handler ends with is of somebody else, and comes as remote (actor.h). Destroying
+// or cancelling one before withdraws the ask, and tells the other side. Awaiting is for the actor's
+// own loop thread; one coroutine awaits it, once. More is misuse, which ends the program
+// (runtime/base/misuse.h); another may await it after one that was destroyed as it waited.
 #pragma once
 
 #include <coroutine>
@@ -34,24 +35,45 @@ class PendingAsk : private Timers::Target {
   /// What a reply from the wire must decode to; null for an empty reply.
   virtual const MessageType* reply_type() const = 0;
 
+  /// A coroutine's wait for it, in that coroutine's frame: with the frame it ends. It follows an
+  /// ask that moves; of one that is destroyed it never ends.
+  class Wait {
+   public:
+    explicit Wait(PendingAsk& ask) : ask_(&ask) {}
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    ~Wait() { leave(); }
+    void await_suspend(std::coroutine_handle<> waiter);
+
+   protected:
+    PendingAsk& ask() const { return *ask_; }
+    void leave();
+
+   private:
+    friend class PendingAsk;
+    PendingAsk* ask_;  ///< null once it is over
+    std::coroutine_handle<> waiter_;
+  };
+
  protected:
   PendingAsk() = default;
   PendingAsk(PendingAsk&& other) noexcept;
   PendingAsk& operator=(PendingAsk&& other) noexcept;
-  ~PendingAsk() { withdraw(); }
+  ~PendingAsk();
   /// Forgets the ask and tells the other side; harmless once answered.
   void withdraw();
-  void wait(std::coroutine_handle<> waiter);
   void resume() {
-    if (waiter_) std::exchange(waiter_, nullptr).resume();
+    if (wait_ != nullptr) std::exchange(wait_, nullptr)->waiter_.resume();
   }
 
   void timer_fired() final;  // the deadline
+  void take_wait_of(PendingAsk& other);
+  void forget_wait();
 
   Process* process_ = nullptr;
   std::uint64_t correlation_ = 0;  ///< 0 once it has ended
   Timers::Id timer_ = 0;
-  std::coroutine_handle<> waiter_;
+  Wait* wait_ = nullptr;
   friend class sterna::Process;
 };
 
@@ -64,8 +86,17 @@ class [[nodiscard]] Future final : public detail::PendingAsk {
   Future() = default;
   /// An ask that has already ended.
   explicit Future(Error error) : result_(std::move(error)) {}
-  Future(Future&&) noexcept = default;
-  Future& operator=(Future&&) noexcept = default;
+  Future(Future&& other) noexcept
+      : PendingAsk(std::move(other)),
+        result_(std::exchange(other.result_, std::nullopt)),
+        taken_(std::exchange(other.taken_, false)) {}
+  Future& operator=(Future&& other) noexcept {
+    if (this == &other) return *this;
+    PendingAsk::operator=(std::move(other));
+    result_ = std::exchange(other.result_, std::nullopt);
+    taken_ = std::exchange(other.taken_, false);
+    return *this;
+  }
 
   bool ready() const { return result_.has_value(); }
   /// The result, once ready; a future gives it once. Anything else is misuse.
@@ -81,9 +112,20 @@ class [[nodiscard]] Future final : public detail::PendingAsk {
     fail(Error{Errc::cancelled, "the asker cancelled"});
   }
 
-  bool await_ready() const noexcept { return ready(); }
-  void await_suspend(std::coroutine_handle<> waiter) { wait(waiter); }
-  Result<T> await_resume() { return take(); }
+  class Await final : public Wait {
+   public:
+    explicit Await(Future& future) : Wait(future) {}
+    bool await_ready() const noexcept { return future().ready(); }
+    Result<T> await_resume() {
+      Future& done = future();
+      leave();
+      return done.take();
+    }
+
+   private:
+    Future& future() const { return static_cast<Future&>(ask()); }
+  };
+  Await operator co_await() { return Await(*this); }
 
   void answer(Mail& mail) override {
     if constexpr (std::is_void_v<T>) {

@@ -23,7 +23,7 @@ class Bytes {
   Bytes() = default;
   /// Any bytes, which `owner` keeps alive.
   Bytes(std::shared_ptr<const void> owner, ByteView view)
-      : owner_(std::move(owner)), view_(view), whole_words_(view.size() % 8 == 0) {}
+      : owner_(std::move(owner)), view_(view), whole_words_(ends_with_a_word(view)) {}
 
   /// `count` of these from `offset` on, with the same owner.
   Bytes part(std::size_t offset, std::size_t count) const {
@@ -47,6 +47,9 @@ class Bytes {
   bool whole_words() const { return whole_words_; }
 
  private:
+  static bool ends_with_a_word(ByteView view) {
+    return (reinterpret_cast<std::uintptr_t>(view.data()) + view.size()) % 8 == 0;
+  }
   friend Bytes share(std::shared_ptr<const Buffer> buffer, std::size_t size);
   std::shared_ptr<const void> owner_;
   ByteView view_;

@@ -12,6 +12,7 @@
 // and read_file()) ends early also when the run has failed; an actor may answer even then.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +27,7 @@
 #include "runtime/cluster/cluster_messages.h"
 #include "runtime/cluster/succession.h"
 #include "runtime/host/machine.h"
+#include "runtime/message/field_checks.h"
 #include "runtime/message/packed_message.h"
 
 namespace sterna {
@@ -148,8 +150,10 @@ class Cluster {
             {{.name = name, .type = type, .args = pack(args), .interface_id = I::type_id()}}));
     return started.front().actor.as<I>();
   }
+  /// Waits up to `patience` (a year at most) for the named actor to be ready.
   template <class I>
   Result<ActorRef<I>> find(const std::string& name, Duration patience) {
+    patience = std::min(patience, kMostTime);
     STERNA_ASSIGN(Found found, ask_coordinator(Find{name, patience}, patience + kControlDeadline));
     return found.actor.as<I>();
   }

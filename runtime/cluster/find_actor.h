@@ -9,15 +9,16 @@
 #include "runtime/actor/ask_above.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/cluster_messages.h"
+#include "runtime/message/field_checks.h"
 
 namespace sterna {
 
 /// Waits up to `patience` for the named actor to be ready. Fails if it is dead (with the cause), if
-/// it did not appear, or if this process is no part of a run.
+/// it did not appear, or if this process is no part of a run. Duration::max() is a year.
 inline Task<Result<AnyRef>> find_any(Process& process, std::string name, Duration patience) {
   const Result<ActorRef<Agent>> agent = process.agent().as<Agent>();
   if (!agent) co_return Error{Errc::unavailable, "this process is no part of a run"};
-  patience = std::min(patience, Duration::max() - kControlDeadline);  // for ever is as good
+  patience = std::min(patience, kMostTime);
   Task<Result<Found>> asking =
       ask_above(process, LocalId{}, *agent, Find{name, patience}, patience + kControlDeadline);
   Result<Found> found = co_await std::move(asking);

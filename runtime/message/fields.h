@@ -106,10 +106,10 @@ void encode_at(Place place, WireWriter& writer, Encode encode) {
   if (!refused_before && !refusal.what.empty()) refusal.within(place);
 }
 
+/// Refuses what a receiver would, unless something is refused already.
 template <class T, class... Checks>
 void look_at(const T& value, WireWriter& writer, const Checks&... checks) {
-  Refusal ignored;
-  (void)allowed(value, writer.refusal().what.empty() ? writer.refusal() : ignored, checks...);
+  if (writer.refusal().what.empty()) (void)allowed(value, writer.refusal(), checks...);
 }
 
 template <class T, class Accessor, class Builder, class... Checks>

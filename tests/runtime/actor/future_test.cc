@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 
 #include "tests/runtime/actor/detached.h"
@@ -84,12 +85,61 @@ TEST(Future, ThatHasFailedBeforeItBeganSaysWhy) {
   EXPECT_EQ(future.take().error().message, "full");
 }
 
+void answer(Future<Total>& future, std::int64_t value) {
+  MessageMail<Total> mail(Total{value});
+  future.answer(mail);
+}
+
 Detached await(Future<Total>& future) { (void)co_await future; }
 
 TEST(FutureDeathTest, WhoAwaitsWhatAnotherAwaitsEndsTheProgram) {
   Future<Total> future;
   const Detached first = await(future);
   EXPECT_DEATH((void)await(future), "sterna: two coroutines await one Future");
+}
+
+TEST(Future, WhoIsDestroyedAsItWaitsLeavesItToTheNext) {
+  Future<Total> future;
+  { const Detached gone = await(future); }
+  const Detached next = await(future);
+  EXPECT_FALSE(next.done());
+  future.cancel();
+  EXPECT_TRUE(next.done());
+}
+
+Detached await_both(Future<Total>& first, Future<Total>& second, std::int64_t& sum) {
+  sum = (co_await first)->value + (co_await second)->value;
+}
+
+TEST(Future, MovesAndEndsWhileSomebodyAwaitsIt) {
+  auto future = std::make_unique<Future<Total>>();
+  std::optional<Future<Total>> second(std::in_place);
+  std::int64_t sum = 0;
+  const Detached waits = await_both(*future, *second, sum);
+  Future<Total> moved = std::move(*future);
+  future.reset();
+  answer(moved, 3);
+  moved = {};  // nobody awaits it any more
+  EXPECT_EQ(sum, 0);
+  answer(*second, 4);
+  EXPECT_EQ(sum, 7);
+  EXPECT_TRUE(waits.done());
+}
+
+TEST(Future, ThatIsDestroyedIsAwaitedForEverAndHarmsNobody) {
+  auto future = std::make_unique<Future<Total>>();
+  const Detached waits = await(*future);
+  future.reset();
+  EXPECT_FALSE(waits.done());
+}
+
+TEST(Future, ThatHasMovedAwayHasNothing) {
+  Future<Total> from(Error{Errc::overloaded, "full"});
+  Future<Total> to = std::move(from);
+  EXPECT_FALSE(from.ready());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(to.take().error().message, "full");
+  to = Future<Total>(Error{Errc::deadline, "late"});
+  EXPECT_EQ(to.take().error().message, "late");
 }
 
 TEST(FutureDeathTest, WhoTakesWhatIsTakenOrNotThereEndsTheProgram) {

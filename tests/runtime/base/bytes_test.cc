@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace sterna {
@@ -35,6 +36,18 @@ TEST(Bytes, LiveAsLongAsAnyWhoShareThem) {
   EXPECT_EQ(beginning.data(), view.data());
   view = {};
   EXPECT_FALSE(watch.expired());
+}
+
+TEST(Bytes, SayWhetherTheirLastWordMayBeReadToItsEnd) {
+  const auto words = std::make_shared<std::array<std::uint64_t, 4>>();
+  const ByteView all = std::as_bytes(std::span(*words));
+  EXPECT_TRUE(Bytes(words, all).whole_words());
+  EXPECT_TRUE(Bytes(words, all.subspan(4)).whole_words());  // it ends where a word does
+  EXPECT_FALSE(
+      Bytes(words, all.subspan(4, 8)).whole_words());  // a word's size, and ends within one
+  EXPECT_FALSE(Bytes(words, all.first(13)).whole_words());
+  EXPECT_TRUE(Bytes(words, all).part(0, 13).whole_words());
+  EXPECT_FALSE(Bytes(words, all.subspan(4, 8)).part(4, 3).whole_words());
 }
 
 TEST(Bytes, ACopyIsTheSameOfAnySizeAndLiesElsewhere) {
