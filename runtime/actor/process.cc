@@ -88,11 +88,13 @@ Process::~Process() {
   on_link_pace_ = nullptr;
   introducer_ = nullptr;
   for (std::uint32_t slot = 1; slot < cells_.size(); ++slot) {
-    if (cells_[slot].actor) {
+    // The others go with those who own them.
+    if (cells_[slot].actor && !alive(cells_[slot].owner)) {
       bury_one({(static_cast<std::uint64_t>(cells_[slot].generation) << 32) | slot},
                "the process ends");
     }
   }
+  if (unsaid_ != 0) log("(and " + std::to_string(unsaid_) + " more failures, unsaid)");
   alive_token_.reset();
   environment_.loop.remove(*this);
 }
@@ -194,12 +196,14 @@ void Process::bury_one(LocalId actor, const std::string& cause) {
     reply(ticket, std::make_unique<FailureMail>(down), Kind::FAILURE);
   }
   const auto children = std::move(cell.children);
+  const LocalId owner = cell.owner;
   std::unique_ptr<ActorBase> remains = std::move(cell.actor);
   cell.type = nullptr;
   if (++cell.generation != 0) free_cells_.push_back(slot_of(actor));  // a worn-out slot retires
   --live_;
   std::erase_if(local_watches_, [&](const auto& watch) { return watch.second == actor; });
   if (!cause.empty()) {
+    if (alive(owner)) log_failure("a light actor failed: " + cause);
     epitaphs_.emplace_back(actor, cause);
     if (epitaphs_.size() > kEpitaphs) epitaphs_.pop_front();
   }

@@ -252,7 +252,7 @@ class Process final : private Loop::Source, private Links::Owner {
   void enqueue(std::unique_ptr<Mail> mail);
   void dispatch(Mail& mail);
   void dispatch_to_actor(Mail& mail);
-  void log_unheard(const Error& error);
+  void log_failure(const std::string& line);
   void cancel_handler(const detail::Ticket& ticket);
   Ask* find_ask(std::uint64_t correlation);
   detail::PendingAsk* end_ask(std::uint64_t correlation);
@@ -294,8 +294,8 @@ class Process final : private Loop::Source, private Links::Owner {
 
   std::unordered_map<ProcessId, std::size_t> waiting_handlers_;  // by the process that asked
 
-  Time next_unheard_;         ///< line about a handler that failed
-  std::uint64_t unsaid_ = 0;  ///< handlers that failed since the last one
+  Time next_failure_;         ///< may be logged
+  std::uint64_t unsaid_ = 0;  ///< failures since the last one that was
 
   ActorId sender_;
   AnyRef agent_;

@@ -9,7 +9,7 @@ namespace sterna {
 
 namespace {
 /// Between two lines that say with what handlers of what was told have failed.
-constexpr Duration kBetweenUnheard = std::chrono::seconds(1);
+constexpr Duration kBetweenFailures = std::chrono::seconds(1);
 
 /// Whether an ask ends so without an answer.
 bool is_end_of_ask(Errc code) {
@@ -130,7 +130,8 @@ void Process::post_mail(std::unique_ptr<Mail> mail, Kind kind, LocalId source, A
 }
 
 void Process::answer_error(const detail::Ticket& ticket, Error error) {
-  if (ticket.correlation == 0) return log_unheard(error);
+  // Whoever told it waits for no answer.
+  if (ticket.correlation == 0) return log_failure("what was told failed: " + error.message);
   // The asker would take the loss of another for that of the actor which answers.
   if (is_end_of_ask(error.code) && !cell_of(ticket.asked).type->speaks_of_others) {
     error.code = Errc::remote;
@@ -138,17 +139,16 @@ void Process::answer_error(const detail::Ticket& ticket, Error error) {
   reply(ticket, std::make_unique<FailureMail>(std::move(error)), Kind::FAILURE);
 }
 
-/// Of what was told: whoever told it waits for no answer.
-void Process::log_unheard(const Error& error) {
+/// What nobody may hear of otherwise, at most once a while.
+void Process::log_failure(const std::string& line) {
   const Time now = loop().now();
-  if (now < next_unheard_) {
+  if (now < next_failure_) {
     ++unsaid_;
     return;
   }
-  next_unheard_ = now + kBetweenUnheard;
+  next_failure_ = now + kBetweenFailures;
   const std::uint64_t more = std::exchange(unsaid_, 0);
-  log("what was told failed: " + error.message +
-      (more == 0 ? "" : " (and " + std::to_string(more) + " more before)"));
+  log(line + (more == 0 ? "" : " (and " + std::to_string(more) + " more before)"));
 }
 
 void Process::reply(const detail::Ticket& ticket, std::unique_ptr<Mail> answer, Kind kind) {

@@ -1,4 +1,5 @@
 // A process's asks: how each ends, and how many there may be.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/runtime/actor/counter_actor.h"
@@ -222,16 +223,52 @@ TEST(ProcessAlone, HoldsOnlySoManyAsksInFlight) {
 
 TEST(ProcessAlone, LogsWithWhatAHandlerOfWhatWasToldHasFailedAndNotTooOften) {
   Alone alone;
-  Process process = alone.make({});
-  const auto counter = process.spawn<CounterActor>();
-  for (int i = 0; i < 10; ++i) process.tell(counter, Boom{});
-  const auto bereft = process.spawn<BereftActor<Middle>>(Error{Errc::io, "no disk"});
-  const Time later = alone.loop.now() + 2s;
-  alone.loop.at(later, [&] { process.tell(bereft, Boom{}); });
-  alone.loop.run_until([] { return false; }, later);
-  ASSERT_EQ(alone.log.size(), 2U);
-  EXPECT_EQ(alone.log[0], "what was told failed: refused to boom");
-  EXPECT_EQ(alone.log[1], "what was told failed: no disk (and 9 more before)");
+  {
+    Process process = alone.make({});
+    const auto counter = process.spawn<CounterActor>();
+    for (int i = 0; i < 10; ++i) process.tell(counter, Boom{});
+    const auto bereft = process.spawn<BereftActor<Middle>>(Error{Errc::io, "no disk"});
+    const Time later = alone.loop.now() + 2s;
+    alone.loop.at(later, [&] {
+      for (int i = 0; i < 3; ++i) process.tell(bereft, Boom{});
+    });
+    alone.loop.run_until([] { return false; }, later);
+  }
+  EXPECT_THAT(alone.log, testing::ElementsAre("what was told failed: refused to boom",
+                                              "what was told failed: no disk (and 9 more before)",
+                                              "(and 2 more failures, unsaid)"));
+}
+
+/// Owns another, and ends with the process.
+class OwnerActor final : public Actor<Interface<>> {
+ public:
+  explicit OwnerActor(ActorRef<Counter>& light) : light_(light) {}
+
+ private:
+  void started() override { light_ = spawn<CounterActor>(true); }
+  ActorRef<Counter>& light_;
+};
+
+TEST(ProcessAlone, LogsThatALightActorHasFailedWhichNobodyMayWatch) {
+  Alone alone;
+  {
+    Process process = alone.make({});
+    ActorRef<Counter> light;
+    // The one that is buried first takes what it owns with it, wherever that lies.
+    const auto first = process.spawn<CounterActor>();
+    const auto second = process.spawn<CounterActor>();
+    process.kill(second.id.local, "");
+    process.kill(first.id.local, "");
+    alone.loop.run_until([&] { return process.actors() == 0; }, alone.loop.now() + 1s);
+    ActorRef<Counter> quiet;
+    process.spawn<OwnerActor>(quiet);
+    process.spawn<OwnerActor>(light);
+    EXPECT_FALSE(process.wait(process.ask(light, Boom{}, 1s)).ok());
+    EXPECT_FALSE(process.alive(light.id.local));
+    EXPECT_TRUE(process.alive(quiet.id.local));
+    EXPECT_EQ(quiet.id.local.value & 0xffffffffU, 1U);  // below its owner's slot
+  }
+  EXPECT_THAT(alone.log, testing::ElementsAre("a light actor failed: a handler threw: boom"));
 }
 
 TEST(ProcessAlone, QueuesOnlySoMuchMail) {
