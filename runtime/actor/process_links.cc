@@ -167,7 +167,7 @@ void Process::failed_to_send(const Header& header, ActorId target, const Error& 
   } else if (header.kind == Kind::FAILURE) {
     links_->blame(target.process, "it takes no answers: " + error.message);
   } else if (error.code == Errc::overloaded || error.code == Errc::invalid_argument) {
-    log_unheard(Error(error).in("a message is dropped"));
+    log_failure("what was told failed: a message is dropped: " + error.message);
   }
 }
 
