@@ -110,6 +110,19 @@ std::string MessageFields::complaint() const {
 
 namespace detail {
 
+void append_rules(std::vector<FieldRule>& rules, const std::string& prefix,
+                  const std::vector<FieldRule>& more) {
+  for (FieldRule rule : more) {
+    rule.field.insert(0, prefix);
+    rules.push_back(std::move(rule));
+  }
+}
+
+void append_rule(std::vector<FieldRule>& rules, const std::string& prefix, const char* accessor,
+                 const char* member, const FieldLimits& limits) {
+  rules.push_back({limits, prefix + schema_name(accessor), member});
+}
+
 std::string schema_name(const char* accessor) {
   std::string name = accessor;
   if (name[0] >= 'A' && name[0] <= 'Z') name[0] = static_cast<char>(name[0] - 'A' + 'a');

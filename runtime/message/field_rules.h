@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,7 +20,8 @@
 
 namespace sterna {
 
-struct FieldRule {
+/// What the type of a field and the list say of its value.
+struct FieldLimits {
   enum class Kind {
     open,       ///< any value will do
     number,     ///< least, most
@@ -31,13 +31,16 @@ struct FieldRule {
     enumerant,  ///< known
     address,    ///< of an actor of one interface
   };
-  std::string field;  ///< as the schema names it, with dots where a struct lies in a struct
   Kind kind = Kind::open;
   std::optional<double> least = {};
   std::optional<double> most = {};
   bool any = false;  ///< of floats, or times: none is refused but by its bounds
   bool secret = false;
-  std::string member = {};  ///< as the struct names it: "load_bytes"
+};
+
+struct FieldRule : FieldLimits {
+  std::string field;   ///< as the schema names it, with dots where a struct lies in a struct
+  std::string member;  ///< as the struct names it: "load_bytes"
 };
 
 struct MessageFields {
@@ -54,6 +57,44 @@ namespace detail {
 /// "LoadBytes" as the schema has it: "loadBytes".
 std::string schema_name(const char* accessor);
 
+/// Each with `prefix` before its name.
+void append_rules(std::vector<FieldRule>& rules, const std::string& prefix,
+                  const std::vector<FieldRule>& more);
+/// Of the field `prefix` + schema_name(`accessor`).
+void append_rule(std::vector<FieldRule>& rules, const std::string& prefix, const char* accessor,
+                 const char* member, const FieldLimits& limits);
+
+template <class Member>
+constexpr FieldLimits limits_of() {
+  using Kind = FieldLimits::Kind;
+  if constexpr (kIsList<Member>) return {Kind::size, {}, kMostElements};
+  if constexpr (Sized<Member>) return {Kind::size};
+  if constexpr (kIsHash<Member>) return {Kind::size, sizeof(Member), sizeof(Member)};
+  if constexpr (std::same_as<Member, Duration>) return {Kind::time, 0, kMostTime.count()};
+  if constexpr (std::floating_point<Member>) return {Kind::real};
+  if constexpr (std::is_enum_v<Member>) return {Kind::enumerant};
+  if constexpr (kIsActorRef<Member>) return {Kind::address};
+  if constexpr (Measured<Member>) return {Kind::number};
+  return {};
+}
+constexpr double as_double(Duration bound) { return static_cast<double>(bound.count()); }
+template <class Number>
+constexpr double as_double(Number bound) {
+  return static_cast<double>(bound);
+}
+template <class Check>
+constexpr void limit(FieldLimits& limits, const Check& check) {
+  if constexpr (Most<Check>) {
+    limits.most = as_double(check.most);
+  } else if constexpr (Least<Check>) {
+    limits.least = as_double(check.least);
+  } else if constexpr (std::same_as<Check, field_checks::Secret>) {
+    limits.secret = true;
+  } else {
+    limits.any = true;
+  }
+}
+
 template <class T>
 struct FieldLister {
   const std::string& prefix;
@@ -68,53 +109,22 @@ struct FieldLister {
   template <class Field>
   void list(const Field& field) const {
     using Member = std::remove_cvref_t<decltype(field.member(std::declval<T&>()))>;
-    FieldRule rule = rule_of<Member>();
-    rule.field = prefix + schema_name(field.name);
-    rule.member = field.path;
-    std::apply([&](const auto&... checks) { (add(rule, checks), ...); }, field.checks);
-    rules.push_back(rule);
-    list_inner<Member>(rule.field + ".");
+    FieldLimits limits = limits_of<Member>();
+    field.with_checks([&](const auto&... checks) {
+      (limit(limits, checks), ...);
+      return true;
+    });
+    append_rule(rules, prefix, field.name, field.path, limits);
+    list_inner<Member>(field.name);
   }
   template <class Member>
-  static FieldRule rule_of() {
-    using Kind = FieldRule::Kind;
-    if constexpr (kIsList<Member>) return {{}, Kind::size, {}, kMostElements};
-    if constexpr (Sized<Member>) return {{}, Kind::size};
-    if constexpr (kIsHash<Member>) return {{}, Kind::size, sizeof(Member), sizeof(Member)};
-    if constexpr (std::same_as<Member, Duration>) return {{}, Kind::time, 0, kMostTime.count()};
-    if constexpr (std::floating_point<Member>) return {{}, Kind::real};
-    if constexpr (std::is_enum_v<Member>) return {{}, Kind::enumerant};
-    if constexpr (kIsActorRef<Member>) return {{}, Kind::address};
-    if constexpr (Measured<Member>) return {{}, Kind::number};
-    return {};
-  }
-  template <class Check>
-  static void add(FieldRule& rule, const Check& check) {
-    if constexpr (Most<Check>) {
-      rule.most = as_double(check.most);
-    } else if constexpr (Least<Check>) {
-      rule.least = as_double(check.least);
-    } else if constexpr (std::same_as<Check, field_checks::Secret>) {
-      rule.secret = true;
-    } else {
-      rule.any = true;
-    }
-  }
-  static double as_double(Duration bound) { return static_cast<double>(bound.count()); }
-  template <class Number>
-  static double as_double(Number bound) {
-    return static_cast<double>(bound);
-  }
-  template <class Member>
-  void list_inner(const std::string& inner) const {
+  void list_inner(const char* name) const {
     if constexpr (kIsList<Member>) {
-      list_inner<typename Member::value_type>(inner);
+      list_inner<typename Member::value_type>(name);
     } else if constexpr (requires { Member::fields(); }) {
-      for (FieldRule rule : Member::fields().rules) {
-        rule.field.insert(0, inner);
-        rules.push_back(std::move(rule));
-      }
+      append_rules(rules, prefix + schema_name(name) + ".", Member::fields().rules);
     } else if constexpr (Listed<Member> && !requires { &Member::decode; }) {
+      const std::string inner = prefix + schema_name(name) + ".";
       visit_fields(FieldLister<Member>{inner, rules}, std::type_identity<Member>{});
     }
   }
@@ -154,26 +164,31 @@ constexpr bool below(A a, B b) {
   }
 }
 
+/// Apart, and never inlined: a list of fields would hold it for each of its bounds.
+template <class Measure, class Bound>
+[[gnu::cold, gnu::noinline]] bool beyond(Measure measure, const char* which, Bound bound,
+                                         Refusal& refusal) {
+  return refusal.because(shown(measure) + which + shown(bound));
+}
+
+template <class Measure, class Check>
+bool holds(const Measure& measure, const Check& check, Refusal& refusal) {
+  if constexpr (Most<Check> || Least<Check>) {
+    constexpr bool kOfTime = std::same_as<Check, field_checks::AtMost<Duration>> ||
+                             std::same_as<Check, field_checks::AtLeast<Duration>>;
+    static_assert(kOfTime == std::same_as<Measure, Duration>, "a time is bounded by a time");
+  }
+  if constexpr (Most<Check>) {
+    return !below(check.most, measure) || beyond(measure, ", at most ", check.most, refusal);
+  } else if constexpr (Least<Check>) {
+    return !below(measure, check.least) || beyond(measure, ", at least ", check.least, refusal);
+  }
+  return true;
+}
+
 template <class Measure, class... Checks>
 bool bounded(const Measure& measure, Refusal& refusal, const Checks&... checks) {
-  [[maybe_unused]] const auto holds = [&]<class Check>(const Check& check) {
-    if constexpr (Most<Check> || Least<Check>) {
-      constexpr bool kOfTime = std::same_as<Check, field_checks::AtMost<Duration>> ||
-                               std::same_as<Check, field_checks::AtLeast<Duration>>;
-      static_assert(kOfTime == std::same_as<Measure, Duration>, "a time is bounded by a time");
-    }
-    if constexpr (Most<Check>) {
-      if (below(check.most, measure)) {
-        return refusal.because(shown(measure) + ", at most " + shown(check.most));
-      }
-    } else if constexpr (Least<Check>) {
-      if (below(measure, check.least)) {
-        return refusal.because(shown(measure) + ", at least " + shown(check.least));
-      }
-    }
-    return true;
-  };
-  return (holds(checks) && ...);
+  return (holds(measure, checks, refusal) && ...);
 }
 
 }  // namespace detail

@@ -46,6 +46,15 @@ struct Field {
   [[no_unique_address]] Member member;  ///< of a message: the member
   [[no_unique_address]] Accessor accessor;
   [[no_unique_address]] std::tuple<Checks...> checks;
+  /// What `use` makes of them; most fields have none.
+  template <class Use>
+  constexpr bool with_checks(const Use& use) const {
+    if constexpr (sizeof...(Checks) == 0) {
+      return use();
+    } else {
+      return std::apply(use, checks);
+    }
+  }
 };
 template <class Member, class Accessor, class... Checks>
 constexpr auto field(const char* name, const char* path, Member member, Accessor accessor,
@@ -161,10 +170,12 @@ struct FieldEncoder {
   }
   template <class Field>
   void encode(const Field& field) const {
-    const auto with = [&](const auto&... checks) {
-      encode_value(field.member(value), field.accessor, wire, writer, checks...);
-    };
-    encode_at(field.name, writer, [&] { std::apply(with, field.checks); });
+    encode_at(field.name, writer, [&] {
+      field.with_checks([&](const auto&... checks) {
+        encode_value(field.member(value), field.accessor, wire, writer, checks...);
+        return true;
+      });
+    });
   }
 };
 
@@ -274,11 +285,11 @@ struct FieldDecoder {
   }
   template <class Field>
   bool decode(const Field& field) const {
-    const auto with = [&](const auto&... checks) {
+    const bool taken = field.with_checks([&](const auto&... checks) {
       return decode_value(field.member(value), field.accessor(Do<Access::get>{}, wire), reader,
                           refusal, checks...);
-    };
-    return std::apply(with, field.checks) || refusal.within(field.name);
+    });
+    return taken || refusal.within(field.name);
   }
 };
 
