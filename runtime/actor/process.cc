@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string>
 
 namespace sterna {
 
@@ -93,6 +94,7 @@ Process::~Process() {
                "the process ends");
     }
   }
+  if (unsaid_ > 0) log("what was told failed " + std::to_string(unsaid_) + " more times");
   alive_token_.reset();
   environment_.loop.remove(*this);
 }

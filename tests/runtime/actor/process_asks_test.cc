@@ -234,6 +234,19 @@ TEST(ProcessAlone, LogsWithWhatAHandlerOfWhatWasToldHasFailedAndNotTooOften) {
   EXPECT_EQ(alone.log[1], "what was told failed: no disk (and 9 more before)");
 }
 
+TEST(ProcessAlone, SaysAtItsEndHowOftenWhatWasToldHasFailedSinceTheLastLine) {
+  Alone alone;
+  {
+    Process process = alone.make({});
+    const auto counter = process.spawn<CounterActor>();
+    for (int i = 0; i < 4; ++i) process.tell(counter, Boom{});
+    alone.loop.run_until([] { return false; }, alone.loop.now() + 100ms);
+  }
+  ASSERT_EQ(alone.log.size(), 2U);
+  EXPECT_EQ(alone.log[0], "what was told failed: refused to boom");
+  EXPECT_EQ(alone.log[1], "what was told failed 3 more times");
+}
+
 TEST(ProcessAlone, QueuesOnlySoMuchMail) {
   Alone alone;
   ProcessOptions options;
