@@ -301,16 +301,17 @@ class WholeRun {
 
   Result<void> open_records() {
     const auto say_it = [this](const std::string& line) { say(line); };
-    metrics_.add(std::make_unique<MetricsFile>(directory_->take_metrics(), say_it));
+    metrics_.add(
+        std::make_unique<MetricsFile>(directory_->take_metrics(), say_it, machine_.loop()));
     if (file_.summary.tensorboard) {
       STERNA_ASSIGN(EventFile events, EventFile::create(directory_->path(), in_unix_seconds(now_),
                                                         launcher::resolved(resolved_)));
-      auto lines =
-          std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)), say_it);
+      auto lines = std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)),
+                                                 say_it, machine_.loop());
       for_tensorboard_ = lines.get();
       metrics_.add(std::move(lines));
     }
-    events_.emplace(directory_->take_events(), say_it,
+    events_.emplace(directory_->take_events(), say_it, machine_.loop(),
                     [] { return in_unix_seconds(std::chrono::system_clock::now()); });
     events_->append(
         {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
