@@ -19,6 +19,26 @@ namespace {
 constexpr int kSshFailed = 255;  // as ssh(1) has it; of sterna itself no exit code is that high
 constexpr int kNoSsh = 127;
 
+/// Ctrl-C reaches ssh as well, whose end is then ours: while it lives we do not end by it.
+class InterruptLeftToSsh {
+ public:
+  InterruptLeftToSsh() {
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    ::sigaction(SIGINT, &ignored, &before_);
+  }
+  InterruptLeftToSsh(const InterruptLeftToSsh&) = delete;
+  InterruptLeftToSsh& operator=(const InterruptLeftToSsh&) = delete;
+  ~InterruptLeftToSsh() { ::sigaction(SIGINT, &before_, nullptr); }
+  /// In the child, which becomes ssh; under nohup or in a script's background that ignores it, too.
+  void hear_in_child() const {
+    if (before_.sa_handler != SIG_IGN) std::signal(SIGINT, SIG_DFL);
+  }
+
+ private:
+  struct sigaction before_ {};
+};
+
 Result<std::string> script_for(const Elsewhere& there, const std::vector<std::string>& arguments) {
   // "~" must not be read by the shell: the script does that itself.
   std::string script = fmt::format(
@@ -52,15 +72,15 @@ Result<int> exit_via(const Elsewhere& there, const std::vector<std::string>& arg
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  const InterruptLeftToSsh interrupt;
   const pid_t ssh = ::fork();
   if (ssh < 0) return system_error("cannot start ssh", errno);
   if (ssh == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    interrupt.hear_in_child();
     ::execvp(argv.front(), argv.data());
     ::_exit(kNoSsh);
   }
-  // Ctrl-C reaches ssh as well, whose end is then ours.
-  std::signal(SIGINT, SIG_IGN);
   int status = 0;
   while (::waitpid(ssh, &status, 0) < 0 && errno == EINTR) continue;
   if (!WIFEXITED(status)) return kExitInterrupted;
