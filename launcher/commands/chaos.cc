@@ -232,6 +232,7 @@ int chaos(ChaosOptions options, const Console& console) {
                   "--kinds", options.kinds};
   if (!options.actors.empty())
     options.more.insert(options.more.end(), {"--actors", options.actors});
+  options.changes = true;
   const FaultDrawOptions how{options.seed, *every, *kinds, words_between_commas(options.actors)};
   return with_visitor("chaos", options, console, [&](const Visit& visit) {
     return chaos(visit, how, *lasts, options.json, console);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "launcher/cluster_file/cluster_file.h"
@@ -28,6 +30,9 @@ struct DownOptions : VisitOptions {
   std::string file;  ///< whatever runs on the hosts of that file
   bool all = false;  ///< every run known here
 };
+
+/// Said of a run of which no host that answered has anything left.
+constexpr std::string_view kNotAllAsked = "not every host could be asked whether something is left";
 
 struct Down {
   std::string id;
@@ -169,7 +174,7 @@ int tell(const Down& down, bool json, const Console& console) {
     } else if (down.left > 0) {
       text += fmt::format("; {} processes are left", down.left);
     } else {
-      text += "; not every host could be asked whether something is left";
+      text += fmt::format("; {}", kNotAllAsked);
     }
     if (!console.print_result(text + "\n")) return kExitFailed;
   }
@@ -262,13 +267,29 @@ int down_by_file(const DownOptions& options, const Console& console) {
   return worst;
 }
 
+/// Whether a host of the run could not be asked, as tell() says it.
+bool says_not_all_asked(const std::string& told, bool json) {
+  if (!json) return told.find(kNotAllAsked) != std::string::npos;
+  std::istringstream lines(told);
+  for (std::string text; std::getline(lines, text);) {
+    const Json line = Json::parse(text, nullptr, false);
+    const auto errors = line.find("errors");
+    if (errors != line.end() && !errors->empty()) return true;
+  }
+  return false;
+}
+
 /// --via HOST: what is said then is said there.
 int down_via(const DownOptions& options, const Console& console) {
   std::vector<std::string> words = words_for("down", options);
   if (options.all) words.emplace_back("--all");
-  const Result<int> exit = exit_via({options.via}, words);
+  std::string told;
+  const Result<int> exit = exit_via({options.via}, words, [&](std::string_view text) {
+    told += text;
+    static_cast<void>(console.print_result(text));
+  });
   if (!exit) return console.report(exit.error());
-  if (*exit == kExitFailed) {
+  if (says_not_all_asked(told, options.json)) {
     console.say(fmt::format(
         "\"here\" is {0} in what it says: the run's hosts were asked from {0}; where ssh reaches "
         "them from this machine: sterna down {1}",

@@ -23,6 +23,9 @@ namespace {
 constexpr const char* kLauncher = "launcher";
 
 constexpr Duration kFollowInterval = std::chrono::milliseconds(500);
+/// Once the coordinator is gone its keeper ends within that.
+constexpr Duration kKeeperEndsWithin = std::chrono::seconds(10);
+constexpr Duration kKeeperLook = std::chrono::milliseconds(50);
 
 struct LogsOptions : VisitOptions {
   std::string actor;  ///< empty: all
@@ -114,11 +117,12 @@ int from_directory(const RunState& state, const LogsOptions& options, const std:
   return print(lines, console) ? kExitDone : kExitFailed;
 }
 
-/// What was written to the launcher's own log since it was read last; false: there is none here.
-bool read_launcher(const RunState& state, Lines& log, std::vector<std::string>& lines,
-                   const LogsOptions& options, const std::string& since) {
-  std::ifstream file(fmt::format("{}/logs/{}.log", state.run_directory, kLauncher),
-                     std::ios::binary);
+/// What was written to a log in the run's directory since it was read last; false: there is none
+/// here.
+bool read_here(const RunState& state, const std::string& name, Lines& log,
+               std::vector<std::string>& lines, const LogsOptions& options,
+               const std::string& since) {
+  std::ifstream file(fmt::format("{}/logs/{}.log", state.run_directory, name), std::ios::binary);
   if (!file) return false;
   file.seekg(static_cast<std::streamoff>(log.offset));
   const std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -127,13 +131,38 @@ bool read_launcher(const RunState& state, Lines& log, std::vector<std::string>& 
   return true;
 }
 
-int follow(RunVisitor& visitor, const RunState& state, const LogsOptions& options,
+/// Whether it has ended, too, or is another machine's.
+bool keeper_is_gone(const RunState& state) {
+  const Result<RunStates> states = RunStates::of_user();
+  const Result<RunState> now = states ? states->find(state.id) : Result<RunState>(states.error());
+  if (!now || now->id != state.id) return true;  // forgotten: another may begin so
+  return now->keeper.is_gone() || now->keeper.machine != Keeper::this_process().machine;
+}
+
+using Logs = std::map<std::string, Lines>;
+
+/// Of a run that has ended while it was followed: the last lines of each log, the keeper's own
+/// last words among them.
+int last_lines(Loop& loop, const RunVisitor& visitor, const RunState& state, Logs& logs,
+               const LogsOptions& options, const std::string& since, const Console& console) {
+  if (!state.head.empty()) return kExitDone;  // they lie there
+  const Time until = loop.now() + kKeeperEndsWithin;
+  while (!visitor.interrupted() && !keeper_is_gone(state) && loop.now() < until) {
+    loop.run_until([&] { return visitor.interrupted(); }, loop.now() + kKeeperLook);
+  }
+  std::vector<std::string> lines;
+  for (auto& [name, log] : logs) read_here(state, name, log, lines, options, since);
+  return print(lines, console) ? kExitDone : kExitFailed;
+}
+
+int follow(Loop& loop, RunVisitor& visitor, const RunState& state, const LogsOptions& options,
            const std::string& since, const Console& console) {
-  std::map<std::string, Lines> logs;
+  Logs logs;
   while (true) {
     const Result<Overview> overview = visitor.look();
-    if (!overview)
-      return visitor.interrupted() || options.follow ? kExitDone : console.report(overview.error());
+    if (!overview && visitor.interrupted()) return kExitDone;
+    if (!overview && options.follow) break;
+    if (!overview) return console.report(overview.error());
     bool known = options.actor.empty();
     std::vector<std::string> lines;
     for (const ProcessStatus& member : overview->members) {
@@ -151,18 +180,20 @@ int follow(RunVisitor& visitor, const RunState& state, const LogsOptions& option
       }
     }
     if (options.actor == kLauncher) {
-      known = read_launcher(state, logs.try_emplace(kLauncher, kLauncher).first->second, lines,
-                            options, since);
+      known = read_here(state, kLauncher, logs.try_emplace(kLauncher, kLauncher).first->second,
+                        lines, options, since);
     }
     if (!known) {
       return console.report(
           {Errc::not_found, fmt::format("the run has no process \"{}\"", options.actor)});
     }
     if (!print(lines, console)) return kExitFailed;
-    if (!options.follow || !visitor.pause(kFollowInterval) || visitor.interrupted()) {
-      return kExitDone;
-    }
+    if (!options.follow) return kExitDone;
+    const bool goes_on = visitor.pause(kFollowInterval);
+    if (visitor.interrupted()) return kExitDone;
+    if (!goes_on) break;
   }
+  return last_lines(loop, visitor, state, logs, options, since, console);
 }
 
 std::vector<std::string> words_for(const LogsOptions& options) {
@@ -214,7 +245,7 @@ int logs(LogsOptions options, const Console& console) {
   Result<std::unique_ptr<RunVisitor>> visitor = RunVisitor::visit(machine, *state, kVisitPatience);
   if (!visitor) return from_head(*state, options, *since, console);
   const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
-  return follow(**visitor, *state, options, *since, console);
+  return follow(machine.loop(), **visitor, *state, options, *since, console);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // The same command on another host, over ssh: for runs whose keys are kept there.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/past/run_state.h"
@@ -24,7 +26,10 @@ std::optional<Elsewhere> head_elsewhere(const RunState& state);
 /// Lets the newest sterna there do this, whose words are ours, and gives its exit code. Fails where
 /// ssh cannot, after ssh's own words.
 Result<int> exit_via(const Elsewhere& there, const std::vector<std::string>& arguments);
-/// The same; a host that ssh cannot reach is an error like any other.
+/// The same; what it says on its standard output goes to `hear`, as it comes.
+Result<int> exit_via(const Elsewhere& there, const std::vector<std::string>& arguments,
+                     const std::function<void(std::string_view)>& hear);
+/// The same as the first; a host that ssh cannot reach is an error like any other.
 int run_via(const Elsewhere& there, const std::vector<std::string>& arguments,
             const Console& console);
 /// What the newest sterna there says to this on its standard output; an error where it says

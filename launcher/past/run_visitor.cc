@@ -40,7 +40,7 @@ Result<std::unique_ptr<RunVisitor>> RunVisitor::visit(RealMachine& machine, cons
   std::unique_ptr<RunVisitor> visitor(
       new RunVisitor(machine, state, *identity.first, identity.second));
   if (!state.network.tcp) {
-    STERNA_ASSIGN(visitor->sockets_, machine.make_socket_directory());
+    STERNA_ASSIGN(visitor->sockets_, NearDirectory::make(kNoRun));
   }
   STERNA_TRY(visitor->connect(patience));
   return visitor;
@@ -74,7 +74,7 @@ Result<void> RunVisitor::dial() {
   self.network.bind_address = "127.0.0.1";  // it dials; nobody dials it
   self.network.address.clear();
   self.network.port_low = self.network.port_high = 0;
-  if (!self.network.tcp) self.network.directory = sockets_;
+  if (!self.network.tcp) self.network.directory = sockets_->path();
   self.host = "operator";
   connected_.reset();
   STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, self, state_.schema_hash));
@@ -104,7 +104,7 @@ bool RunVisitor::look_where_it_is() {
 
 RunVisitor::~RunVisitor() {
   connected_.reset();
-  if (!sockets_.empty()) machine_.remove_socket_directory(sockets_);
+  sockets_.reset();
   ::close(lock_);
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/cluster/cluster_messages.h"
 #include "runtime/cluster/connected_process.h"
 #include "runtime/host/real_machine.h"
+#include "runtime/zmq/neighbourhood.h"
 
 namespace sterna::launcher {
 
@@ -61,7 +62,7 @@ class RunVisitor {
   RunState state_;
   OperatorKeys keys_;
   int lock_;  ///< of the operator's identity: each has one user at a time
-  std::string sockets_;
+  std::unique_ptr<NearDirectory> sockets_;  ///< null: they are tcp's
   std::unique_ptr<ConnectedProcess> connected_;
   bool ended_ = false;
   bool interrupted_ = false;

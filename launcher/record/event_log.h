@@ -14,10 +14,10 @@ class EventLog {
   /// A connection that is lost twice a second fills it in two weeks; then it says so and ends.
   static constexpr std::uint64_t kMost = 1'000'000;
 
-  /// `say`: as a MetricsFile's. `now`: seconds since 1970.
-  EventLog(LineFile file, std::function<void(const std::string& line)> say,
+  /// `say` and `clock`: as a MetricsFile's. `now`: seconds since 1970.
+  EventLog(LineFile file, std::function<void(const std::string& line)> say, const Clock& clock,
            std::function<double()> now, std::uint64_t most = kMost)
-      : file_(std::move(file), std::move(say)), now_(std::move(now)), left_(most) {}
+      : file_(std::move(file), std::move(say), clock), now_(std::move(now)), left_(most) {}
 
   /// Its time is now. Never waits.
   void append(Event event);

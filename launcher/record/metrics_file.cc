@@ -41,11 +41,15 @@ struct MetricsFile::State {
   std::mutex mutex;
   // Guarded by mutex:
   std::optional<Error> failed;  // of the last line
-  std::uint64_t refused = 0;    // lines, by the disk
+  Tally tally;
 
   std::optional<Error> failure() {
     const std::lock_guard lock(mutex);
     return failed;
+  }
+  Tally tally_now() {
+    const std::lock_guard lock(mutex);
+    return tally;
   }
 
   /// Each line tries the disk again; an empty one only says what was lost before.
@@ -56,9 +60,13 @@ struct MetricsFile::State {
     if (written && !line.empty()) written = sink->append(line);
     const std::lock_guard lock(mutex);
     failed = written ? std::nullopt : std::optional(written.error());
-    if (written || line.empty()) return;
+    if (line.empty()) return;
+    if (written) {
+      ++tally.taken;
+      return;
+    }
     ++unsaid;
-    ++refused;
+    ++tally.refused;
   }
 
   /// Of lines that found no place in the writer's queue.
@@ -69,13 +77,16 @@ struct MetricsFile::State {
 };
 
 MetricsFile::MetricsFile(LineFile file, std::function<void(const std::string& line)> say,
-                         Duration hangs)
-    : MetricsFile(std::make_unique<PlainLines>(std::move(file)), std::move(say), hangs) {}
+                         const Clock& clock, Duration hangs)
+    : MetricsFile(std::make_unique<PlainLines>(std::move(file)), std::move(say), clock, hangs) {}
 
 MetricsFile::MetricsFile(std::unique_ptr<LineSink> sink,
-                         std::function<void(const std::string& line)> say, Duration hangs)
-    : state_(new State{.path = sink->path(), .sink = std::move(sink), .mutex = {}, .failed = {}}),
+                         std::function<void(const std::string& line)> say, const Clock& clock,
+                         Duration hangs)
+    : state_(new State{
+          .path = sink->path(), .sink = std::move(sink), .mutex = {}, .failed = {}, .tally = {}}),
       say_(std::move(say)),
+      clock_(clock),
       patience_(hangs),
       writer_([state = state_](std::string_view line) { state->write(line); },
               {.most_bytes = kMostWaiting, .instead = [state = state_](std::uint64_t lines) {
@@ -97,10 +108,26 @@ void MetricsFile::look() {
                            std::chrono::duration<double>(patience_).count())
              : fmt::format("{}: the disk answers again; {} lines are lost", state_->path, lost()));
   }
+  look_whether_it_takes_lines();
+}
+
+void MetricsFile::look_whether_it_takes_lines() {
   const std::optional<Error> failure = state_->failure();
-  if (failure.has_value() == std::exchange(fails_, failure.has_value())) return;
-  say_(failure ? failure->message
-               : fmt::format("{}: the disk takes lines again; {} are lost", state_->path, lost()));
+  if (failure) {
+    takes_from_.reset();
+    if (!std::exchange(fails_, true)) say_(failure->message);
+    return;
+  }
+  if (!fails_) return;
+  const Tally now = state_->tally_now();
+  if (!takes_from_ || now.refused != seen_.refused) {
+    takes_from_ = clock_.now();
+    seen_ = now;
+  }
+  if (clock_.now() - *takes_from_ < kTakesAgain || now.taken == seen_.taken) return;
+  takes_from_.reset();
+  fails_ = false;
+  say_(fmt::format("{}: the disk takes lines again; {} are lost", state_->path, lost()));
 }
 
 Result<void> MetricsFile::close() {
@@ -115,7 +142,7 @@ Result<void> MetricsFile::close() {
 
 std::uint64_t MetricsFile::lost() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->refused + writer_.lost();
+  return state_->tally.refused + writer_.lost();
 }
 
 void MetricsFiles::append(const std::string& line) {

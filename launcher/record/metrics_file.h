@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "launcher/record/line_sink.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/result.h"
 #include "runtime/loop/text_writer.h"
@@ -21,13 +23,16 @@ class MetricsFile {
  public:
   /// So long a line may take before the disk is said to hang.
   static constexpr Duration kHangs = std::chrono::seconds(4);
+  /// So long a disk that was full has to take every line before that is said: one that is nearly
+  /// full takes the short ones.
+  static constexpr Duration kTakesAgain = std::chrono::seconds(5);
 
   /// `say` is told, on the caller's thread and once each, that the disk hangs or takes no lines,
-  /// and that it does so no more.
+  /// and that it does so no more. `clock` must outlive it.
   MetricsFile(std::unique_ptr<LineSink> sink, std::function<void(const std::string& line)> say,
-              Duration hangs = kHangs);
+              const Clock& clock, Duration hangs = kHangs);
   /// Line by line as they are.
-  MetricsFile(LineFile file, std::function<void(const std::string& line)> say,
+  MetricsFile(LineFile file, std::function<void(const std::string& line)> say, const Clock& clock,
               Duration hangs = kHangs);
   ~MetricsFile();
 
@@ -43,11 +48,20 @@ class MetricsFile {
 
  private:
   struct State;
+  /// Lines that the disk took, or did not.
+  struct Tally {
+    std::uint64_t taken = 0;
+    std::uint64_t refused = 0;
+  };
+  void look_whether_it_takes_lines();
   std::shared_ptr<State> state_;
   std::function<void(const std::string& line)> say_;
+  const Clock& clock_;
   Duration patience_;
   bool hangs_ = false;
   bool fails_ = false;
+  std::optional<Time> takes_from_;  ///< since when it takes every line, of one that has failed
+  Tally seen_;                      ///< at that time
   TextWriter writer_;
 };
 

@@ -1,8 +1,10 @@
 #include "launcher/run/run_files_back.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -29,7 +31,7 @@ class FilesBackFetcher {
       : nodes_(nodes), options_(options), give_up_(give_up) {}
 
   /// Why they are not here; empty: they are, or there are none elsewhere.
-  std::string weights() const {
+  std::string weights() {
     if (options_.weights.empty()) return "";
     for (const std::string& evaluator : options_.file.names_of(Role::kEvaluator)) {
       // Where it was before it moved it may have left some, too.
@@ -45,7 +47,7 @@ class FilesBackFetcher {
   }
 
   /// Why some of that host's logs and traces are not here; empty: they are.
-  std::string logs(const HostSection& host) const {
+  std::string logs(const HostSection& host) {
     const auto node = nodes_.process_of(node_name(host.name));
     if (!node || options_.log_directory.empty()) return "";
     std::optional<Error> first;
@@ -53,19 +55,28 @@ class FilesBackFetcher {
       const Result<std::uint64_t> left =
           fetch(*node, name, options_.log_directory + "/" + name, most);
       if (left || left.error().code == Errc::not_found) continue;
-      if (!first) first = left.error();
-      if (!is_of_one_file(left.error().code)) break;
+      if (!first || no_space_) first = left.error();
+      if (no_space_ || !is_of_one_file(left.error().code)) break;
     }
     if (!first) return "";
     return fmt::format("the logs of {} stay there, in {}: {}", host.name,
                        remote_folder(host, options_.id), first->message);
   }
 
-  std::vector<std::string> logs() const {
+  std::vector<std::string> logs() {
+    no_space_ = false;  // what there was of the weights has been removed
     std::vector<std::string> left;
+    std::vector<std::string> not_tried;
     for (const HostSection& host : options_.file.hosts) {
       if (host_elsewhere(host.name) == nullptr) continue;
-      if (std::string line = logs(host); !line.empty()) left.push_back(std::move(line));
+      if (no_space_) {
+        not_tried.push_back(host.name);
+      } else if (std::string line = logs(host); !line.empty()) {
+        left.push_back(std::move(line));
+      }
+    }
+    if (!not_tried.empty()) {
+      left.back() += fmt::format("; those of {} are not fetched", fmt::join(not_tried, " and "));
     }
     return left;
   }
@@ -98,46 +109,54 @@ class FilesBackFetcher {
   }
 
   /// What was there before, of an evaluator or a run before, stays until all of it is here.
-  Result<void> weights_of(const HostSection& host) const {
+  Result<void> weights_of(const HostSection& host) {
     const auto node = nodes_.process_of(node_name(host.name));
     if (!node) return Error{Errc::unavailable, "its node is gone"};
     const std::string part = options_.weights + ".part";
     std::error_code failed;
     std::filesystem::remove(part, failed);
     const Result<std::uint64_t> left = fetch(*node, kRemoteWeights, part, kMostOfWeights);
-    if (left && *left == 0) std::filesystem::rename(part, options_.weights, failed);
-    const bool here = left && *left == 0 && !failed;
+    const bool whole = left && *left == 0;
+    const bool empty = whole && std::filesystem::file_size(part, failed) == 0;
+    if (whole && !empty && !failed) std::filesystem::rename(part, options_.weights, failed);
+    const bool here = whole && !empty && !failed;
     if (here) return {};
     std::error_code ignored;
     std::filesystem::remove(part, ignored);
     if (!left) return left.error();
     if (*left > 0) return Error{Errc::overloaded, "they are larger than 4 GiB"};
+    if (empty) return Error{Errc::io, "the file is empty there"};
     return Error{Errc::io, "cannot write " + options_.weights + ": " + failed.message()};
   }
 
   /// The bytes that stay there beyond `most`. Nothing is written of a file that is not there.
   Result<std::uint64_t> fetch(ProcessId of, const std::string& name, const std::string& to,
-                              std::uint64_t most) const {
+                              std::uint64_t most) {
     if (give_up_()) return Error{Errc::cancelled, "there was no time left"};
     STERNA_ASSIGN(FilePiece piece, nodes_.read({of, name, 0}));
+    errno = 0;
     std::ofstream file(to, std::ios::binary | std::ios::app);
     std::uint64_t offset = 0;
-    while (!piece.bytes.empty()) {
+    while (file && !piece.bytes.empty()) {
       file.write(reinterpret_cast<const char*>(piece.bytes.data()),
                  static_cast<std::streamsize>(piece.bytes.size()));
       offset += piece.bytes.size();
-      if (offset >= most) break;
+      if (!file.flush() || offset >= most) break;
       if (give_up_()) return Error{Errc::cancelled, "there was no time for all of " + name};
       STERNA_ASSIGN(piece, nodes_.read({of, name, offset}));
     }
-    file.close();
-    if (!file) return Error{Errc::io, "cannot write " + to};
+    if (file) file.close();
+    if (!file) {
+      no_space_ = errno == ENOSPC || errno == EDQUOT;
+      return system_error("cannot write " + to, errno);
+    }
     return piece.size > offset ? piece.size - offset : 0;
   }
 
   const NodeFiles& nodes_;
   const JobOptions& options_;
   const std::function<bool()>& give_up_;
+  bool no_space_ = false;  ///< here, for what was fetched last
 };
 
 }  // namespace
@@ -150,7 +169,7 @@ NodeFiles node_files_of(Cluster& cluster) {
 
 FilesBack fetch_files(const NodeFiles& nodes, const JobOptions& options, bool finished,
                       const std::function<bool()>& give_up) {
-  const FilesBackFetcher fetcher(nodes, options, give_up);
+  FilesBackFetcher fetcher(nodes, options, give_up);
   FilesBack back;
   if (finished) back.weights_left = fetcher.weights();
   back.left = fetcher.logs();

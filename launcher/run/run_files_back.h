@@ -28,7 +28,7 @@ struct FilesBack {
 
 /// While the nodes still run: of a job that is `finished` its weights, then the logs. Ends where it
 /// is once `give_up` says so. A log that a host does not have, as one that was joined by hand has
-/// none of its node, is none that stays there.
+/// none of its node, is none that stays there. Where this disk is full no further log is tried.
 FilesBack fetch_files(const NodeFiles& nodes, const JobOptions& options, bool finished,
                       const std::function<bool()>& give_up);
 

@@ -33,6 +33,7 @@
 #include "runtime/base/duration_text.h"
 #include "runtime/cluster/process_control.h"
 #include "runtime/host/real_machine.h"
+#include "runtime/loop/end_signals.h"
 #include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
@@ -104,9 +105,7 @@ class Job {
         terminate_(machine_.loop(), SIGTERM, [this] { told_to_end(); }),
         suspend_(machine_.loop(), SIGTSTP, [this] { news_.logged(kNotSuspended); }) {
     // The terminal was closed; under nohup that is nothing to us.
-    if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) {
-      std::signal(SIGHUP, SIG_IGN);
-    } else {
+    if (!is_ignored(SIGHUP)) {
       hang_up_.emplace(machine_.loop(), SIGHUP, [this] { interrupted(); });
     }
     machine_.set_log([this](std::string_view line) { news_.logged(line); });
@@ -173,6 +172,8 @@ class Job {
   }
 
   Result<void> train() {
+    hear_what_came_before();
+    if (interrupted_) return Error{Errc::cancelled, "interrupted"};
     Cluster::Events events;
     events.progress = [this](std::string_view what) { news_.logged(what); };
     events.down = [this](const ProcessDown& down) { is_down(down); };
@@ -531,6 +532,12 @@ class Job {
       stopped_for_ = now - *last_turn_;
     }
     last_turn_ = now;
+  }
+
+  void hear_what_came_before() {
+    const int signal = options_.told_before ? options_.told_before() : 0;
+    if (signal == 0 || interrupted_) return;  // what it has heard itself counts once
+    signal == SIGTERM ? told_to_end() : interrupted();
   }
 
   /// At once where it makes no checkpoint, and before all its actors run.

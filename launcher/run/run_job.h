@@ -60,6 +60,8 @@ struct JobOptions {
   std::function<void(const ActorRestart&)> actor_restarts;
   /// The [[inject.fault]]s that are over; null: none is.
   std::shared_ptr<PlannedFaults::Over> faults_over;
+  /// The signal that told the run to end before this job could hear it; 0: none. Null: none can.
+  std::function<int()> told_before;
   /// Said to who looks at the screen, whatever it shows otherwise.
   std::function<void(const std::string& line)> notice;
   /// What happens beside training; its time is the hearer's.

@@ -35,6 +35,7 @@
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
+#include "runtime/loop/end_signals.h"
 #include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
@@ -301,16 +302,17 @@ class WholeRun {
 
   Result<void> open_records() {
     const auto say_it = [this](const std::string& line) { say(line); };
-    metrics_.add(std::make_unique<MetricsFile>(directory_->take_metrics(), say_it));
+    metrics_.add(
+        std::make_unique<MetricsFile>(directory_->take_metrics(), say_it, machine_.loop()));
     if (file_.summary.tensorboard) {
       STERNA_ASSIGN(EventFile events, EventFile::create(directory_->path(), in_unix_seconds(now_),
                                                         launcher::resolved(resolved_)));
-      auto lines =
-          std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)), say_it);
+      auto lines = std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)),
+                                                 say_it, machine_.loop());
       for_tensorboard_ = lines.get();
       metrics_.add(std::move(lines));
     }
-    events_.emplace(directory_->take_events(), say_it,
+    events_.emplace(directory_->take_events(), say_it, machine_.loop(),
                     [] { return in_unix_seconds(std::chrono::system_clock::now()); });
     events_->append(
         {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
@@ -377,6 +379,7 @@ class WholeRun {
       events_->append({.kind = "missed_checkpoint", .step = step_, .cause = line});
       say(line);
     };
+    job_.told_before = [this] { return end_signals_->first(); };
     job_.notice = [this](const std::string& line) { say(line); };
     job_.event = [this](Event event) { events_->append(std::move(event)); };
     job_.actor_restarts = [this](const ActorRestart& one) { metrics_.append(to_json(one)); };
@@ -406,6 +409,7 @@ class WholeRun {
 
   /// The job, and once more as often as it goes on after a loss.
   void train() {
+    end_signals_.emplace(machine_.loop());
     view_ = options_.make_view();
     for (bool again = true; again;) {
       outcome_ = run_job(machine_, registry_, job_, [this](const RunRecord& r) { show(r); });
@@ -455,6 +459,7 @@ class WholeRun {
     if (page_) page_->end(status, result.exit, last_words(options_, outcome_));
     view_->finish(status);
     view_.reset();
+    end_signals_.reset();
     for (const std::string& line : outcome_.left_behind) console().say(line);
     if (outcome_.stop.survivors != 0) {
       console().say(fmt::format("killed {} of the run's processes that its node had left behind",
@@ -509,6 +514,8 @@ class WholeRun {
   RememberedRun remembered_;
   const std::vector<OperatorKeys> operators_;
   Reports reports_;
+  /// As long as there is a view, which puts the terminal in order at its end.
+  std::optional<EndSignals> end_signals_;
   std::unique_ptr<RunView> view_;  ///< while the job goes on
   MetricsFiles metrics_;
   MetricsFile* for_tensorboard_ = nullptr;  ///< one of them: what only TensorBoard shows

@@ -46,14 +46,18 @@ Result<void> EventFile::append(std::string_view line) {
 }
 
 Result<void> EventFile::add(const Json& line) {
-  const std::string records = std::exchange(begin_, "") + events_.records_of(line);
-  if (records.empty()) return failed_ ? Result<void>(*failed_) : Result<void>();
+  const EventRecords more = events_.records_of(line);
+  needed_ += more.needed;
+  const std::string records = needed_ + more.own;
+  // That lines are lost has no event, and so nothing of it can be missing.
+  const bool is_there = !failed_ || json_text_of(line, "kind", "") == "lost";
+  if (records.empty()) return is_there ? Result<void>() : *failed_;
   if (std::fwrite(records.data(), 1, records.size(), file_.get()) == records.size()) {
     whole_ += static_cast<off_t>(records.size());
+    needed_.clear();
     failed_.reset();
     return {};
   }
-  if (whole_ == 0) begin_ = records;
   failed_ = cannot_write(path_);
   // TensorBoard reads nothing behind a part of a record.
   std::clearerr(file_.get());

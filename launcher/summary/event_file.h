@@ -38,7 +38,7 @@ class EventFile final : public LineSink {
   std::unique_ptr<std::FILE, Close> file_;  ///< without a buffer
   off_t whole_ = 0;                         ///< bytes, to the end of the last whole record
   RunEvents events_;
-  std::string begin_;  ///< the first records, which tell the version, until they are in it
+  std::string needed_;           ///< those records (EventRecords) that are not in it yet
   std::optional<Error> failed_;  ///< why the last records are not in it
 };
 

@@ -204,36 +204,36 @@ std::int64_t step_of(const Json& line) {
 
 }  // namespace
 
-std::string RunEvents::records_of(const Json& line) {
-  std::string out;
+EventRecords RunEvents::records_of(const Json& line) {
+  EventRecords out;
   const std::string kind = json_text_of(line, "kind", "");
   if (const auto time = json_number_of(line, "time")) {  // of an attempt, whose seconds begin at 0
     began_ = *time;
     seconds_ = 0;
   }
   seconds_ = std::max(seconds_, json_number_of(line, "seconds").value_or(0));
-  const auto append = [&](wire::Event event, std::int64_t step) {
+  const auto append = [&](std::string& to, wire::Event event, std::int64_t step) {
     event.set_wall_time(began_ + seconds_);
     event.set_step(step);
-    append_record(out, event);
+    append_record(to, event);
   };
   if (!begun_) {
     begun_ = true;
     wire::Event version;
     version.set_file_version(kVersion);
-    append(version, 0);
+    append(out.needed, version, 0);
   }
   wire::Event event;
   if (kind == "restart") {  // what is there of later steps is done again
     event.mutable_session_log()->set_status(wire::SessionLog::START);
     event.mutable_session_log()->set_msg(json_text_of(line, "cause", ""));
-    append(event, step_of(line) + 1);
+    append(out.needed, event, step_of(line) + 1);
   }
   if (!resolved_.empty()) {
     wire::Event text;
     add_text(*text.mutable_summary(), "resolved.toml",
              "```toml\n" + std::exchange(resolved_, {}) + "\n```");
-    append(std::move(text), 0);
+    append(out.needed, std::move(text), 0);
   }
   wire::Summary summary;
   std::int64_t step = step_of(line);
@@ -255,7 +255,7 @@ std::string RunEvents::records_of(const Json& line) {
   last_step_ = kind == "restart" ? step : std::max(last_step_, step);
   if (summary.value_size() > 0) {
     *event.mutable_summary() = std::move(summary);
-    append(event, step);
+    append(out.own, event, step);
   }
   return out;
 }

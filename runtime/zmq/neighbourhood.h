@@ -1,6 +1,7 @@
 // NearDirectory: where the sockets of a node and its processes lie, in a run whose hosts talk tcp
-// with each other. Its name tells the run, so that who ends the run can remove what a killed node
-// left; a lock that dies with its owner tells later nodes on this host the same.
+// with each other, and those of a command that looks at a run. Its name tells the run, so that who
+// ends that can remove what a killed node left; a lock that dies with its owner tells those that
+// come later on this host the same.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,9 @@
 #include "runtime/base/result.h"
 
 namespace sterna {
+
+/// Of who only looks at one: no run's end removes its directory.
+inline constexpr std::uint64_t kNoRun = 0;
 
 class NearDirectory {
  public:

@@ -55,9 +55,16 @@ TEST_F(RunDetached, ItGoesOnIsSeenAndIsEnded) {
   EXPECT_THAT(output({"list"}), AllOf(HasSubstr("run"), HasSubstr("training, step")));
   EXPECT_THAT(output({"logs", "run", "node-localhost"}), HasSubstr("started worker0#1"));
   output({"logs", "run", "launcher"});
+  SternaProgram& launcher = sterna({"logs", "-f", "run", "launcher"});
+  SternaProgram& node = sterna({"logs", "-f", "run", "node-localhost"});
+  EXPECT_TRUE(eventually(kPatience, [&] { return !node.out().empty(); }));
   EXPECT_THAT(output({"down"}), AllOf(HasSubstr("5 actors stopped"), HasSubstr("nothing is left")));
   EXPECT_EQ(result()["exit"], 130);
   EXPECT_EQ(result()["cause"], "ended by sterna down");
+  EXPECT_EQ(launcher.exit_code(kPatience), 0) << launcher.story();
+  EXPECT_EQ(launcher.out(), content_of(path("run/logs/launcher.log"))) << "to its last words";
+  EXPECT_EQ(node.exit_code(kPatience), 0) << node.story();
+  EXPECT_EQ(node.out(), content_of(path("run/logs/node-localhost.log")));
   EXPECT_THAT(output({"list"}), HasSubstr("ended: "));
   EXPECT_THAT(sterna({"down", "run"}).exit_code(kPatience), 0);
 }

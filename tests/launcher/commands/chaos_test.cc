@@ -22,11 +22,13 @@ TEST_F(ChaosCommand, WantsTimesAndKindsThatThereAre) {
   EXPECT_EQ(none.exit, 2);
 }
 
-TEST_F(ChaosCommand, OfARunThatIsOverSaysThat) {
-  ended("mnist-1", 3);
+TEST_F(ChaosCommand, OfARunThatIsOverFailsHoweverThatEnded) {
+  ended("mnist-1", 0);
   const Said said = sterna({"chaos", "mnist-1"});
-  EXPECT_EQ(said.exit, 3);
-  EXPECT_EQ(said.err, "mnist-1 has ended: it was mnist-1\n");
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_EQ(said.err,
+            "mnist-1 has ended (`sterna status` says how), and so `sterna chaos` has done "
+            "nothing\n");
 }
 
 }  // namespace

@@ -204,18 +204,34 @@ TEST_F(DownCommand, RemovesTheSocketsOfARunWhoseKeeperWasKilled) {
   EXPECT_FALSE(std::filesystem::exists(sockets));
 }
 
-TEST_F(DownCommand, ElsewhereSaysFromWhereTheHostsWereAsked) {
-  write("ssh", "#!/bin/sh\necho 'b: its host key is not known here' >&2\nexit 1\n");
-  std::filesystem::permissions(folder / "ssh", std::filesystem::perms::owner_all);
+TEST_F(DownCommand, ElsewhereSaysFromWhereTheHostsWereAskedThatCouldNotBe) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
-  const Said said = sterna({"down", "mnist-1", "--via", "a"});
-  write("ssh", "#!/bin/sh\nexit 0\n");
-  const Said done = sterna({"down", "mnist-1", "--via", "a"});
+  write("ssh", "");
+  std::filesystem::permissions(folder / "ssh", std::filesystem::perms::owner_all);
+  const auto down = [&](const std::string& script, std::vector<const char*> more) {
+    write("ssh", "#!/bin/sh\n" + script);
+    more.insert(more.begin(), {"down", "mnist-1", "--via", "a"});
+    return sterna(more);
+  };
+  const std::string not_asked =
+      "mnist-1: nobody answered; not every host could be asked whether something is left\n";
+  const std::string fails = "echo 'b: its host key is not known here' >&2\nexit 1\n";
+  const Said said = down("echo '" + not_asked + "'\n" + fails, {});
+  const Said json = down("echo '{\"errors\":[\"b: it did not answer\"]}'\n" + fails, {"--json"});
+  const Said left = down("echo 'mnist-1: nobody answered; 1 processes are left'\nexit 1\n", {});
+  const Said none = down("echo 'sterna: there is no sterna here' >&2\nexit 1\n", {});
+  const Said done = down("exit 0\n", {});
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(said.exit, 1);
-  EXPECT_THAT(said.err, HasSubstr("asked from a; where ssh reaches them from this machine: "
-                                  "sterna down mnist-1\n"));
+  EXPECT_THAT(said.out, StartsWith(not_asked));
+  const std::string advice =
+      "asked from a; where ssh reaches them from this machine: sterna down mnist-1\n";
+  EXPECT_THAT(said.err, HasSubstr(advice));
+  EXPECT_THAT(json.err, HasSubstr(advice));
+  EXPECT_EQ(left.exit, 1);
+  EXPECT_EQ(left.err, "");
+  EXPECT_EQ(none.err, "");
   EXPECT_EQ(done.exit, 0);
   EXPECT_EQ(done.err, "");
 }

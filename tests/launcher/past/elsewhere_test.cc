@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -72,6 +73,24 @@ TEST_F(AskVia, SendsNoWordThatAShellWouldRead) {
     ASSERT_FALSE(answer.ok()) << word;
     EXPECT_EQ(answer.error().code, Errc::invalid_argument) << word;
   }
+}
+
+TEST_F(AskVia, CtrlCIsHeardAgainOnceSshHasEnded) {
+  // Says how it was started: whether it would end by Ctrl-C.
+  std::ofstream(folder_ / "ssh")
+      << "#!/bin/sh\n"
+         "ignored=$(sed -n 's/^SigIgn:.*\\(.\\)$/\\1/p' /proc/self/status)\n"
+         "case $ignored in 0 | 1 | 4 | 5 | 8 | 9 | c | d) exit 3 ;; esac\n"
+         "exit 4\n";
+  fs::permissions(folder_ / "ssh", fs::perms::owner_all);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (folder_.path() + ":" + path).c_str(), 1);
+  const auto before = std::signal(SIGINT, SIG_DFL);
+  const Result<int> exit = exit_via({.ssh = "a"}, {"status"});
+  const auto after = std::signal(SIGINT, before);
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(exit.value(), 3) << "ssh hears it";
+  EXPECT_EQ(after, SIG_DFL);
 }
 
 TEST_F(AskVia, IsAnErrorWhereThereIsNoSterna) {

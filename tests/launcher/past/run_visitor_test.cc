@@ -6,6 +6,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "runtime/zmq/curve_keys.h"
 #include "tests/temporary_folder.h"
 
@@ -49,6 +52,21 @@ TEST_F(RunVisitorTest, SaysWhenTheCoordinatorDoesNotAnswer) {
   const Error error = visit();
   EXPECT_EQ(error.code, Errc::unavailable);
   EXPECT_EQ(error.message, "the coordinator of mnist-1 does not answer");
+}
+
+TEST_F(RunVisitorTest, RemovesTheSocketsOfThoseThatWereKilled) {
+  const std::filesystem::path dead = folder_ / "sterna-0000000000000000-abcdef";
+  std::filesystem::create_directory(dead);
+  std::ofstream(dead / "owner");  // which nobody locks
+  state_.network.tcp = false;
+  state_.coordinator.control_endpoint = "ipc://" + (folder_ / "none").string();
+  state_.coordinator.data_endpoint = state_.coordinator.control_endpoint;
+  ::setenv("TMPDIR", folder_.path().c_str(), 1);
+  EXPECT_EQ(visit().code, Errc::unavailable);
+  ::unsetenv("TMPDIR");
+  for (const auto& left : std::filesystem::directory_iterator(folder_.path())) {
+    EXPECT_EQ(left.path().filename(), "sterna") << "what is remembered, alone";
+  }
 }
 
 TEST_F(RunVisitorTest, IsRefusedWhereAllIdentitiesAreInUse) {

@@ -5,6 +5,7 @@
 
 #include "launcher/page/growing_file.h"
 #include "runtime/base/file.h"
+#include "tests/launcher/test_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -15,7 +16,7 @@ using testing::HasSubstr;
 class EventLogTest : public testing::Test {
  protected:
   EventLog open(std::uint64_t most) {
-    return {LineFile::create(path_).value(), [](const std::string&) {},
+    return {LineFile::create(path_).value(), [](const std::string&) {}, clock_,
             [] { return 1764021003.75; }, most};
   }
   std::vector<Event> written() {
@@ -27,6 +28,7 @@ class EventLogTest : public testing::Test {
     }
     return events;
   }
+  TestClock clock_;
   TemporaryFolder folder_;
   std::string path_ = folder_.path() + "/events.jsonl";
 };

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <thread>
 #include <vector>
 
 #include "runtime/base/full_disk.h"
+#include "tests/launcher/test_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -22,16 +24,31 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
 
 constexpr char kEnd = 'E';  // in no line
+
+/// A disk that has room for lines of so many bytes, and keeps none.
+struct NearlyFull final : LineSink {
+  const std::string& path() const override { return name; }
+  Result<void> append(std::string_view line) override {
+    if (line.size() > room) return Error{Errc::io, "no room"};
+    return {};
+  }
+  Result<void> close() override { return {}; }
+  const std::string name = "metrics.jsonl";
+  std::atomic<std::size_t> room{30};
+};
 
 class MetricsFileTest : public testing::Test {
  protected:
   MetricsFile open(const std::string& path, Duration hangs = MetricsFile::kHangs) {
     const auto say = [this](const std::string& line) { said.push_back(line); };
-    return {LineFile::create(path).value(), say, hangs};
+    return {LineFile::create(path).value(), say, clock, hangs};
   }
   TemporaryFolder folder;
+  TestClock clock;
   const std::string path = folder.path() + "/metrics.jsonl";
   std::vector<std::string> said;
 };
@@ -58,10 +75,10 @@ TEST_F(MetricsFileTest, AFullDiskIsSaidOnce) {
 
 TEST_F(MetricsFileTest, ADiskThatWasFullForAWhileCostsTheLinesOfThatTimeAlone) {
   MetricsFile file = open(path);
-  const SteadyClock clock;
-  const Time deadline = clock.now() + std::chrono::seconds(60);
+  const SteadyClock steady;
+  const Time deadline = steady.now() + std::chrono::seconds(60);
   const auto until_said = [&](std::size_t lines) {
-    while (said.size() < lines && clock.now() < deadline) {
+    while (said.size() < lines && steady.now() < deadline) {
       file.look();
       std::this_thread::yield();
     }
@@ -73,15 +90,46 @@ TEST_F(MetricsFileTest, ADiskThatWasFullForAWhileCostsTheLinesOfThatTimeAlone) {
     file.append("another");
     until_said(1);
     // All of them have been tried once they are counted.
-    while (file.lost() < 2 && clock.now() < deadline) std::this_thread::yield();
+    while (file.lost() < 2 && steady.now() < deadline) std::this_thread::yield();
   }
-  file.append("last");
-  until_said(2);
+  while (said.size() < 2 && steady.now() < deadline) {
+    clock.time = clock.time + std::chrono::seconds(1);
+    file.append("next");
+    std::this_thread::yield();
+  }
   ASSERT_TRUE(file.close().ok());
-  EXPECT_EQ(*read_file(path), "1st\n{\"kind\":\"lost\",\"lines\":2}\nlast\n");
+  EXPECT_THAT(*read_file(path), StartsWith("1st\n{\"kind\":\"lost\",\"lines\":2}\nnext\n"));
   EXPECT_EQ(file.lost(), 2U);
   EXPECT_THAT(said, ElementsAre(HasSubstr("File too large"),
                                 HasSubstr("the disk takes lines again; 2 are lost")));
+}
+
+TEST_F(MetricsFileTest, ADiskThatTakesShortLinesAloneIsStillFull) {
+  auto owned = std::make_unique<NearlyFull>();
+  NearlyFull& disk = *owned;
+  MetricsFile file(
+      std::move(owned), [this](const std::string& line) { said.push_back(line); }, clock);
+  const auto appended = [&](std::size_t bytes) {
+    file.append(std::string(bytes, 'x'));
+    static_cast<void>(file.close());  // waits for it
+    file.look();
+  };
+  appended(100);
+  for (int i = 0; i < 3; ++i) {
+    appended(2);
+    clock.time = clock.time + MetricsFile::kTakesAgain;
+    file.look();
+    appended(100);
+  }
+  EXPECT_THAT(said, ElementsAre("no room"));
+  disk.room = 1000;
+  appended(100);
+  clock.time = clock.time + (MetricsFile::kTakesAgain - milliseconds(1));
+  appended(100);
+  EXPECT_THAT(said, SizeIs(1));
+  clock.time = clock.time + milliseconds(1);
+  appended(100);
+  EXPECT_THAT(said, ElementsAre("no room", HasSubstr("the disk takes lines again; 4 are lost")));
 }
 
 // A pipe that nobody reads stands for a disk that hangs.
@@ -92,10 +140,10 @@ TEST_F(MetricsFileTest, ADiskThatHangsIsSaidAndHoldsNobodyUp) {
   std::thread reading;
   {
     MetricsFile file = open(path, milliseconds(20));
-    const SteadyClock clock;
-    const Time deadline = clock.now() + std::chrono::seconds(60);
+    const SteadyClock steady;
+    const Time deadline = steady.now() + std::chrono::seconds(60);
     const auto until_said = [&](std::size_t lines) {
-      while (said.size() < lines && clock.now() < deadline) {
+      while (said.size() < lines && steady.now() < deadline) {
         file.append(std::string(1000, 'x'));
         std::this_thread::yield();
       }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -61,7 +62,7 @@ class RunFilesBack : public testing::Test {
   FilesBack fetch(bool finished = true) {
     const NodeFiles nodes{
         [](const std::string& name) {
-          return name == "node-b" ? std::optional(ProcessId{7}) : std::nullopt;
+          return name == "node-a" ? std::nullopt : std::optional(ProcessId{7});
         },
         [](const std::string& actor) { return actor == "evaluator0" ? "b" : "a"; },
         [this](const ReadFile& question) { return read(question); }};
@@ -124,6 +125,27 @@ TEST_F(RunFilesBack, AHostThatDoesNotAnswerIsNotAskedForEachOfItsLogs) {
   EXPECT_THAT(back.left, ElementsAre("the logs of b stay there, in ~/.cache/sterna/runs/dj-1: "
                                      "no answer"));
   EXPECT_EQ(back.weights_left, "") << "it was not done";
+}
+
+TEST_F(RunFilesBack, EmptyWeightsAreNone) {
+  there = {{"weights.safetensors", ""}};
+  EXPECT_THAT(fetch().weights_left, HasSubstr("weights.safetensors: the file is empty there"));
+  EXPECT_EQ(here("weights.safetensors"), "none");
+  EXPECT_EQ(here("weights.safetensors.part"), "none");
+}
+
+TEST_F(RunFilesBack, AFullDiskHereEndsItWithOneLine) {
+  HostSection c = options.file.hosts.back();
+  c.name = "c";
+  options.file.hosts.push_back(c);
+  std::filesystem::create_symlink("/dev/full", folder / "node-b.log");
+  there = {{"node-b.log", "more than a piece"}, {"evaluator0.log", "it evaluates"}};
+  const FilesBack back = fetch(false);
+  EXPECT_THAT(asked, ElementsAre("node-b.log"));
+  EXPECT_THAT(back.left, ElementsAre("the logs of b stay there, in ~/.cache/sterna/runs/dj-1: "
+                                     "cannot write " +
+                                     (folder / "node-b.log").string() +
+                                     ": No space left on device; those of c are not fetched"));
 }
 
 TEST_F(RunFilesBack, ALogThatCannotBeReadSkipsItselfAlone) {

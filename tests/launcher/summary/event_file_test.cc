@@ -342,6 +342,40 @@ TEST_F(EventFileTest, ADiskThatWasFullForAWhileLeavesWholeRecords) {
   EXPECT_THAT(events(file.path()), SizeIs(3)) << "the version and two steps";
 }
 
+TEST_F(EventFileTest, ARestartThatTheDiskHasNotTakenStandsBeforeWhatItTakesNext) {
+  EventFile file = EventFile::create(folder.path(), 5, "format = 1").value();
+  const std::string step = R"({"kind":"step","step":21,"learning_rate":0.5})";
+  {
+    const FullDisk full(5);
+    EXPECT_FALSE(file.append(step).ok()) << "nor what the file begins with";
+    EXPECT_FALSE(file.append(R"({"kind":"restart","step":20,"cause":"lost","time":9})").ok());
+    EXPECT_FALSE(file.append(step).ok());
+  }
+  ASSERT_TRUE(file.append(R"({"kind":"lost","lines":3})").ok());
+  ASSERT_TRUE(file.append(step).ok());
+  const std::vector<Seen> all = events(file.path());
+  ASSERT_THAT(all, SizeIs(4));
+  EXPECT_EQ(all[0].version, "brain.Event:2");
+  EXPECT_THAT(all[1].texts, SizeIs(1));
+  EXPECT_TRUE(all[2].starts);
+  EXPECT_EQ(all[2].step, 21);
+  EXPECT_EQ(all[3].step, 21);
+}
+
+TEST_F(EventFileTest, ADiskThatWasFullTakesEventsBehindAWordOfThoseThatAreLost) {
+  EventFile file = EventFile::create(folder.path(), 5, "").value();
+  const std::string step = R"({"kind":"step","step":1,"learning_rate":0.5})";
+  ASSERT_TRUE(file.append(step).ok());
+  {
+    const FullDisk full(file_bytes(file.path()).size());
+    EXPECT_FALSE(file.append(step).ok());
+    EXPECT_FALSE(file.append("{}").ok()) << "it says nothing of the disk";
+  }
+  ASSERT_TRUE(file.append(R"({"kind":"lost","lines":1})").ok());
+  ASSERT_TRUE(file.append(step).ok());
+  EXPECT_THAT(events(file.path()), SizeIs(3));
+}
+
 TEST_F(EventFileTest, ATimeThatNobodyLivesInIsTheNearest) {
   EXPECT_THAT(EventFile::create(folder.path(), 1e300, "").value().path(),
               HasSubstr("/events.out.tfevents.9999999999."));
