@@ -47,7 +47,7 @@ KeyDescription describe_key(const Section<S>& section, const Key<S>& key) {
   KeyDescription result;
   result.key =
       section.name.empty() ? std::string(key.name) : fmt::format("{}.{}", section.name, key.name);
-  result.type = kTypeNames[key.field.index()];
+  result.type = kTypeNames[key.field.kind()];
   if (key.required) {
     result.default_value = kMustBeGiven;
   } else {
@@ -55,7 +55,7 @@ KeyDescription describe_key(const Section<S>& section, const Key<S>& key) {
         key.default_note.empty() ? toml_text(key, defaults) : std::string(key.default_note);
   }
   result.allowed = key.choices.empty() ? describe(key.limits) : describe(key.choices);
-  const bool duration = std::holds_alternative<Duration S::*>(key.field);
+  const bool duration = key.field.template is<Duration>();
   if (duration && !result.allowed.empty()) result.allowed += "s";
   result.help = key.help;
   return result;

@@ -291,7 +291,7 @@ class Reader {
       return unknown_key(std::string(keys.name), entry.key, where);
     }
     Value value = entry.value;
-    if (!where.override_text.empty() && std::holds_alternative<std::string S::*>(key->field) &&
+    if (!where.override_text.empty() && key->field.template is<std::string>() &&
         !value.get<std::string>()) {
       // --set cluster.name=2024: a bare word, whatever else it looks like.
       value.data = trimmed(where.override_text.substr(where.override_text.find('=') + 1));

@@ -15,6 +15,52 @@ bool parse(std::string_view text, T& out) {
 
 }  // namespace
 
+Complaint assign(const Value& value, const ValueRule& rule, std::string_view name,
+                 const Place& into) {
+  const auto put = [&](const auto& at) -> Complaint {
+    using At = std::decay_t<decltype(at)>;
+    if constexpr (std::is_same_v<At, EnumPlace>) {
+      std::string chosen;
+      if (Complaint complaint = convert(value, rule, chosen)) return complaint;
+      std::size_t index = 0;
+      while (rule.choices[index] != chosen) ++index;
+      at.set(at.member, index);
+      return std::nullopt;
+    } else if constexpr (std::is_same_v<At, Numbers*>) {
+      return convert(value, rule, (*at)[name]);
+    } else {
+      return convert(value, rule, *at);
+    }
+  };
+  return std::visit(put, into);
+}
+
+std::string text_of(const ValueRule& rule, std::string_view name, const Place& at) {
+  const auto text = [&](const auto& place) {
+    using At = std::decay_t<decltype(place)>;
+    if constexpr (std::is_same_v<At, EnumPlace>) {
+      return toml_quoted(rule.choices[place.get(place.member)]);
+    } else if constexpr (std::is_same_v<At, Numbers*>) {
+      return toml_text(place->at(name));
+    } else {
+      return toml_text(*place);
+    }
+  };
+  return std::visit(text, at);
+}
+
+Result<void> SectionReader::read(std::string_view section, const ValueRule& rule,
+                                 std::string_view name, const Place& into) {
+  Value value;
+  if (!skip(name) || !skip(" = ") || !read_value(value, true) || !skip("\n")) {
+    return wrong(section, name, "cannot be read");
+  }
+  if (const Complaint complaint = assign(value, rule, name, into)) {
+    return wrong(section, name, *complaint);
+  }
+  return {};
+}
+
 Error SectionReader::wrong(std::string_view section, std::string_view key, std::string_view what) {
   std::string message(section);
   if (!section.empty() && !key.empty()) message += '.';

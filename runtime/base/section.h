@@ -36,21 +36,21 @@ struct NumberKey {
   std::string_view help;
 };
 
-/// An enum's values by name: `choices` of the key has their names, in order.
-template <class S>
-struct EnumField {
-  std::size_t (*get)(const S& section);
-  void (*set)(S& section, std::size_t value);
+/// An enum where it lies, by the number of its value: `choices` of the key has the names, in order.
+struct EnumPlace {
+  void* member;
+  std::size_t (*get)(const void* member);
+  void (*set)(void* member, std::size_t value);
 };
-
-template <class S>
-using Field =
-    std::variant<std::int64_t S::*, std::uint64_t S::*, std::uint32_t S::*, double S::*, bool S::*,
-                 std::string S::*, Duration S::*, std::vector<std::string> S::*,
-                 std::vector<std::int64_t> S::*, std::vector<std::uint32_t> S::*,
-                 std::vector<double> S::*, std::optional<PortRange> S::*, ByteCount S::*,
-                 std::map<std::string, std::string> S::*, JsonObject S::*, TrueOrText S::*,
-                 ByteRate S::*, Numbers S::*, EnumField<S>>;
+/// Where the value of a key lies.
+using Place =
+    std::variant<std::int64_t*, std::uint64_t*, std::uint32_t*, double*, bool*, std::string*,
+                 Duration*, std::vector<std::string>*, std::vector<std::int64_t>*,
+                 std::vector<std::uint32_t>*, std::vector<double>*, std::optional<PortRange>*,
+                 ByteCount*, std::map<std::string, std::string>*, JsonObject*, TrueOrText*,
+                 ByteRate*, Numbers*, EnumPlace>;
+template <class At>
+inline constexpr std::size_t kKind = Place(At{}).index();
 /// What the help calls them.
 constexpr std::array<std::string_view, 19> kTypeNames = {"integer",
                                                          "integer",
@@ -71,6 +71,46 @@ constexpr std::array<std::string_view, 19> kTypeNames = {"integer",
                                                          "rate",
                                                          "number",
                                                          "text"};
+
+/// A member of S. What it is comes out of `in`, so that what is done with it is compiled once, not
+/// for each section.
+template <class S>
+class Field {
+ public:
+  Field() = default;
+  template <class T>
+  Field(T S::*member)  // NOLINT(google-explicit-constructor): of a key's, as it stands there
+      : member_(reinterpret_cast<char S::*>(member)), in_(place<T>), kind_(kKind<T*>) {}
+  template <auto member>
+  static Field of_enum() {
+    Field field;
+    field.kind_ = kKind<EnumPlace>;
+    field.in_ = [](S& section, char S::* /*member*/) -> Place {
+      using E = std::remove_reference_t<decltype(section.*member)>;
+      return EnumPlace{
+          &(section.*member),
+          [](const void* at) { return static_cast<std::size_t>(*static_cast<const E*>(at)); },
+          [](void* at, std::size_t value) { *static_cast<E*>(at) = static_cast<E>(value); }};
+    };
+    return field;
+  }
+  Place in(S& section) const { return in_(section, member_); }
+  /// Which alternative of Place that is.
+  std::size_t kind() const { return kind_; }
+  template <class T>
+  bool is() const {
+    return kind_ == kKind<T*>;
+  }
+
+ private:
+  template <class T>
+  static Place place(S& section, char S::*member) {
+    return &(section.*reinterpret_cast<T S::*>(member));
+  }
+  char S::*member_ = nullptr;
+  Place (*in_)(S& section, char S::*member) = nullptr;
+  std::size_t kind_ = 0;
+};
 
 /// One key of section S.
 template <class S>
@@ -132,19 +172,15 @@ struct MemberOf;
 template <class S, class T>
 struct MemberOf<T S::*> {
   using Section = S;
-  using Value = T;
 };
 
 /// A key whose member is an enum, with the names of its values from 0 on.
 template <auto member>
 auto enum_key(std::string_view name, std::vector<std::string_view> names, std::string_view help) {
   using S = typename MemberOf<decltype(member)>::Section;
-  using E = typename MemberOf<decltype(member)>::Value;
   Key<S> result;
   result.name = name;
-  result.field =
-      EnumField<S>{[](const S& section) { return static_cast<std::size_t>(section.*member); },
-                   [](S& section, std::size_t value) { section.*member = static_cast<E>(value); }};
+  result.field = Field<S>::template of_enum<member>();
   result.help = help;
   result.choices = std::move(names);
   return result;
@@ -180,40 +216,20 @@ struct Section {
   std::vector<Key<S>> keys;
 };
 
-/// Puts a value into its field, or says in words why it does not fit; the field is then unchanged.
+/// Puts the value of the key `name` where it lies, or says in words why it does not fit; what was
+/// there is then unchanged.
+Complaint assign(const Value& value, const ValueRule& rule, std::string_view name,
+                 const Place& into);
 template <class S>
 Complaint assign(const Value& value, const Key<S>& key, S& section) {
-  const auto into = [&](const auto& field) -> Complaint {
-    using F = std::decay_t<decltype(field)>;
-    if constexpr (std::is_same_v<F, EnumField<S>>) {
-      std::string name;
-      if (Complaint complaint = convert(value, key, name)) return complaint;
-      std::size_t index = 0;
-      while (key.choices[index] != name) ++index;
-      field.set(section, index);
-      return std::nullopt;
-    } else if constexpr (std::is_same_v<F, Numbers S::*>) {
-      return convert(value, key, (section.*field)[key.name]);
-    } else {
-      return convert(value, key, section.*field);
-    }
-  };
-  return std::visit(into, key.field);
+  return assign(value, key, key.name, key.field.in(section));
 }
 
+/// As TOML.
+std::string text_of(const ValueRule& rule, std::string_view name, const Place& at);
 template <class S>
 std::string toml_text(const Key<S>& key, const S& section) {
-  const auto text = [&](const auto& field) {
-    using F = std::decay_t<decltype(field)>;
-    if constexpr (std::is_same_v<F, EnumField<S>>) {
-      return toml_quoted(key.choices[field.get(section)]);
-    } else if constexpr (std::is_same_v<F, Numbers S::*>) {
-      return toml_text((section.*field).at(key.name));
-    } else {
-      return toml_text(section.*field);
-    }
-  };
-  return std::visit(text, key.field);
+  return text_of(key, key.name, key.field.in(const_cast<S&>(section)));  // it is only read
 }
 
 template <class S>
@@ -257,13 +273,8 @@ class SectionReader {
   Result<void> read(const Section<S>& section, S& out) {
     if (!skip(header(section))) return wrong(section.name, "", "is not there");
     for (const Key<S>& key : section.keys) {
-      Value value;
-      if (!skip(key.name) || !skip(" = ") || !read_value(value, true) || !skip("\n")) {
-        return wrong(section.name, key.name, "cannot be read");
-      }
-      if (const Complaint complaint = assign(value, key, out)) {
-        return wrong(section.name, key.name, *complaint);
-      }
+      Result<void> taken = read(section.name, key, key.name, key.field.in(out));
+      if (!taken) return taken;
     }
     return {};
   }
@@ -279,6 +290,8 @@ class SectionReader {
   bool at_end() const { return rest_.empty(); }
 
  private:
+  Result<void> read(std::string_view section, const ValueRule& rule, std::string_view name,
+                    const Place& into);
   static Error wrong(std::string_view section, std::string_view key, std::string_view what);
   bool skip(std::string_view expected);
   /// A value, or with `nested` also a list or table of values that are neither.
