@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <system_error>
 #include <vector>
 
@@ -53,17 +55,20 @@ void remove_checkpoint(const std::string& checkpoint) {
 void remove_old_checkpoints(const std::string& folder, const KeptCheckpoints& kept) {
   std::vector<FoundCheckpoint> found = find_checkpoints(folder);
   std::size_t whole = 0;
-  const FoundCheckpoint* highest = nullptr;
+  std::map<std::uint64_t, const FoundCheckpoint*> best;  // of those that so many examples measured
   for (const FoundCheckpoint& one : found) {
-    if (!one.manifest || !one.manifest->precision_at_1) continue;
-    if (highest == nullptr || *one.manifest->precision_at_1 > *highest->manifest->precision_at_1) {
-      highest = &one;
-    }
+    if (!one.manifest || !one.manifest->precision) continue;
+    const MeasuredPrecision& precision = *one.manifest->precision;
+    const FoundCheckpoint*& highest = best[precision.examples];
+    if (highest == nullptr || precision.at_1 > highest->manifest->precision->at_1) highest = &one;
   }
+  const auto is_best = [&](const FoundCheckpoint& one) {
+    return std::any_of(best.begin(), best.end(), [&](const auto& of) { return of.second == &one; });
+  };
   for (auto one = found.rbegin(); one != found.rend(); ++one) {
     if (one->step > kept.made) continue;
     if (one->manifest) ++whole;
-    const bool stays = (one->manifest && whole <= kept.keep) || (kept.best && &*one == highest) ||
+    const bool stays = (one->manifest && whole <= kept.keep) || (kept.best && is_best(*one)) ||
                        one->step == kept.copied;
     if (!stays) remove_checkpoint(one->folder);
   }

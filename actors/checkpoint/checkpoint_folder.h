@@ -25,7 +25,7 @@ void remove_checkpoint(const std::string& checkpoint);
 struct KeptCheckpoints {
   std::uint64_t made = 0;  ///< its step: newer ones are none of ours, or still being written
   std::size_t keep = 1;    ///< it, and the newest before it, so many in all
-  bool best = false;       ///< and the one of the highest precision@1
+  bool best = false;       ///< and, of each number of examples, the one of the highest precision
   std::optional<std::uint64_t> copied = {};  ///< and the one of that step, which is being read
 };
 /// Removes all others, and what older unfinished ones left.

@@ -32,11 +32,11 @@ constexpr int kSoonTries = 4;
 }  // namespace
 
 Result<void> note_precision(const std::string& folder, std::uint64_t version,
-                            double precision_at_1) {
+                            const MeasuredPrecision& precision) {
   const std::string path = (fs::path(folder) / checkpoint_name(version)).string();
   Result<Manifest> manifest = read_manifest(path);
   if (!manifest) return {};
-  manifest->precision_at_1 = precision_at_1;
+  manifest->precision = precision;
   return write_manifest(path, *manifest);
 }
 
@@ -286,11 +286,10 @@ SavedCheckpoint CheckpointKeeper::checkpoint_of(std::uint64_t version,
                     .resolved = setup_.resolved,
                     .note = setup_.note,
                     .parts = {},
-                    .precision_at_1 = {}};
+                    .precision = {}};
   for (const auto& [name, part] : pending.parts) saved.manifest.parts.push_back(part);
   const auto precision = setup_.record->precisions.find(version);
-  if (precision != setup_.record->precisions.end())
-    saved.manifest.precision_at_1 = precision->second;
+  if (precision != setup_.record->precisions.end()) saved.manifest.precision = precision->second;
   return saved;
 }
 

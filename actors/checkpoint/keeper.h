@@ -47,7 +47,7 @@ struct KeeperRecord {
   bool over = false;                   ///< the last version's is there, or will not be
   std::vector<std::string> said = {};  ///< why there is none of a version, a line each
   /// Of versions that were evaluated: filled by who hears of it.
-  std::map<std::uint64_t, double> precisions = {};
+  std::map<std::uint64_t, MeasuredPrecision> precisions = {};
   /// Makes one of the next version that all can still keep, which `soon` is then; null: there is
   /// nobody to make it, or none is to be made.
   std::function<void()> keep_soon = {};
@@ -57,9 +57,9 @@ struct KeeperRecord {
   std::function<void(const std::string& writer)> do_without = {};
 };
 
-/// Adds a version's precision@1 to its checkpoint in `folder`, where that is there by now.
+/// Adds a version's precision to its checkpoint in `folder`, where that is there by now.
 Result<void> note_precision(const std::string& folder, std::uint64_t version,
-                            double precision_at_1);
+                            const MeasuredPrecision& precision);
 
 /// Notes in the manifest of `checkpoint`, its folder, where a copy of it lies: "HOST:FOLDER".
 Result<void> note_copy(const std::string& checkpoint, const std::string& at);

@@ -113,7 +113,10 @@ std::string to_json(const Manifest& manifest) {
                {"step", manifest.step},   {"position", manifest.position},
                {"ranks", manifest.ranks}, {"parts", std::move(parts)}};
   if (!manifest.copy.empty()) json["copy"] = manifest.copy;
-  if (manifest.precision_at_1) json["precision_at_1"] = *manifest.precision_at_1;
+  if (manifest.precision) {
+    json["precision_at_1"] = manifest.precision->at_1;
+    json["precision_examples"] = manifest.precision->examples;
+  }
   json["resolved"] = manifest.resolved;
   json["note"] = manifest.note;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -152,7 +155,10 @@ Result<Manifest> parse_manifest(std::string_view text) {
   }
   if (const auto precision = json.find("precision_at_1"); precision != json.end()) {
     if (!precision->is_number()) return wrong("precision_at_1 is no number");
-    manifest.precision_at_1 = precision->get<double>();
+    manifest.precision = MeasuredPrecision{precision->get<double>()};
+    if (json.contains("precision_examples")) {
+      STERNA_ASSIGN(manifest.precision->examples, members.number("precision_examples"));
+    }
   }
   if (const auto note = json.find("note"); note != json.end()) {
     if (!note->is_object()) return wrong("note is no object");

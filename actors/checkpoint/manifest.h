@@ -13,6 +13,12 @@
 
 namespace sterna::actors {
 
+/// Compares with that of as many examples of the same data only.
+struct MeasuredPrecision {
+  double at_1 = 0;
+  std::uint64_t examples = 0;  ///< it was measured on; 0: it was not noted
+};
+
 struct Manifest {
   struct Part {
     std::string actor;  ///< who wrote it
@@ -29,8 +35,8 @@ struct Manifest {
   /// whose data were not on its head without the names of the classes.
   nets::Metadata note = {};
   std::vector<Part> parts;
-  std::string copy = {};                 ///< where a whole copy lies: "HOST:FOLDER"; empty: nowhere
-  std::optional<double> precision_at_1;  ///< where this version was evaluated
+  std::string copy = {};  ///< where a whole copy lies: "HOST:FOLDER"; empty: nowhere
+  std::optional<MeasuredPrecision> precision;  ///< where this version was evaluated
 };
 
 inline constexpr const char* kManifestFile = "manifest.json";

@@ -439,7 +439,8 @@ Section<CheckpointSection> checkpoint_section() {
        key("keep", &S::keep, "the newest so many are kept").at_least(1).at_most(1000000),
        key("best", &S::best,
            "whether the one of the highest precision@1 is kept as well, of those whose step is "
-           "evaluated"),
+           "evaluated; of those that evaluator.examples measured, and of those that all examples "
+           "did, each"),
        key("copies", &S::copies,
            "of each checkpoint so many lie whole on another machine, in the run's folder there: "
            "with "

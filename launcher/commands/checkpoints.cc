@@ -25,12 +25,25 @@ Json facts_of(const actors::FoundCheckpoint& found) {
     const actors::SavedCheckpoint saved{found.folder, *found.manifest};
     whole = actors::check_parts(saved, true);
     json["bytes"] = saved.bytes();
-    if (saved.manifest.precision_at_1) json["precision_at_1"] = *saved.manifest.precision_at_1;
+    if (const auto& precision = saved.manifest.precision) {
+      json["precision_at_1"] = precision->at_1;
+      if (precision->examples > 0) json["precision_examples"] = precision->examples;
+    }
     if (!saved.manifest.copy.empty()) json["copy"] = saved.manifest.copy;
   }
   json["whole"] = whole.ok();
   if (!whole) json["why"] = whole.error().message;
   return json;
+}
+
+/// "0.9560 of 2,000": of how many examples, as others do not compare with it.
+std::string precision_of(const Json& facts) {
+  if (!facts.contains("precision_at_1")) return "-";
+  std::string text = fmt::format("{:.4f}", facts["precision_at_1"].get<double>());
+  if (facts.contains("precision_examples")) {
+    text += " of " + thousands(facts["precision_examples"].get<std::int64_t>());
+  }
+  return text;
 }
 
 int checkpoints(const CheckpointsOptions& options, const Console& console) {
@@ -55,14 +68,11 @@ int checkpoints(const CheckpointsOptions& options, const Console& console) {
     }
     const std::string size =
         facts.contains("bytes") ? bytes_text(facts["bytes"].get<std::uint64_t>()) : "-";
-    const std::string precision = facts.contains("precision_at_1")
-                                      ? fmt::format("{:.4f}", facts["precision_at_1"].get<double>())
-                                      : "-";
     const std::string copy =
         facts.contains("copy") ? "; a copy at " + facts["copy"].get<std::string>() : "";
     text +=
-        fmt::format("step {:>11}  {:>9}  precision@1 {:>6}  {}{}\n",
-                    thousands(static_cast<std::int64_t>(found.step)), size, precision,
+        fmt::format("step {:>11}  {:>9}  precision@1 {:<16}  {}{}\n",
+                    thousands(static_cast<std::int64_t>(found.step)), size, precision_of(facts),
                     facts["whole"].get<bool>() ? "whole" : facts["why"].get<std::string>(), copy);
   }
   if (text.empty() && !options.json) console.say(folder + ": there is no checkpoint");

@@ -352,9 +352,10 @@ class Job {
                         (one.of == "averages") == options_.file.evaluates_averages();
       if (!main) return;
       const auto version = static_cast<std::uint64_t>(one.step);
-      kept_->precisions[version] = one.precision_at_1;
-      const Result<void> noted =
-          actors::note_precision(options_.checkpoints, version, one.precision_at_1);
+      const actors::MeasuredPrecision precision{one.precision_at_1,
+                                                static_cast<std::uint64_t>(one.examples)};
+      kept_->precisions[version] = precision;
+      const Result<void> noted = actors::note_precision(options_.checkpoints, version, precision);
       if (!noted) news_.logged(noted.error().message);
     };
     hooks.changed = [this] { show_(outcome_.record); };

@@ -61,7 +61,7 @@ class HostileCheckpoint : public testing::Test {
                       .resolved = "format = 1\n",
                       .note = to_metadata(small_note()),
                       .parts = {},
-                      .precision_at_1 = {}};
+                      .precision = {}};
     for (int server = 0; server < 2; ++server) {
       if (!fs::exists(part(server))) continue;
       const std::string name = "server" + std::to_string(server);

@@ -1,6 +1,7 @@
 // sterna checkpoints: what its exit code says. What it lists of a run: run_checkpoint_test.
 #include <filesystem>
 
+#include "actors/checkpoint/keeper.h"
 #include "tests/launcher/commands/command_fixture.h"
 #include "tests/launcher/kept_checkpoint.h"
 
@@ -29,6 +30,16 @@ TEST_F(CheckpointsCommand, FailsWhereAllAreDamaged) {
 
   keep_checkpoint(run, 20);
   EXPECT_EQ(sterna({"checkpoints", run.c_str()}).exit, 0) << "one is whole";
+}
+
+TEST_F(CheckpointsCommand, SaysOfHowManyExamplesAPrecisionIs) {
+  const std::string run = folder.path();
+  keep_checkpoint(run, 20);
+  EXPECT_THAT(sterna({"checkpoints", run.c_str()}).out, HasSubstr("precision@1 -  "));
+  ASSERT_TRUE(actors::note_precision(run + "/checkpoints", 20, {0.956, 2000}).ok());
+  EXPECT_THAT(sterna({"checkpoints", run.c_str()}).out, HasSubstr("precision@1 0.9560 of 2,000  "));
+  EXPECT_THAT(sterna({"checkpoints", run.c_str(), "--json"}).out,
+              HasSubstr("\"precision_examples\":2000"));
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+// Which checkpoints of a folder stay when another is there.
+#include "actors/checkpoint/checkpoint_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "actors/checkpoint/manifest.h"
+#include "actors/checkpoint/saved.h"
+#include "actors/checkpoint/state_part.h"
+#include "tests/temporary_folder.h"
+
+namespace sterna::actors {
+namespace {
+
+using testing::ElementsAre;
+
+class CheckpointFolder : public testing::Test {
+ protected:
+  /// A whole one, but for its bytes.
+  void keep(std::uint64_t step, const MeasuredPrecision& precision) const {
+    const std::string path = folder.path() + "/" + checkpoint_name(step);
+    std::filesystem::create_directories(path);
+    Manifest manifest;
+    manifest.net = "mlp";
+    manifest.step = step;
+    manifest.parts.push_back({"server0", "server0.safetensors", 8, {}});
+    manifest.precision = precision;
+    const Result<void> written = write_manifest(path, manifest);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
+  std::vector<std::uint64_t> stay(const KeptCheckpoints& kept) const {
+    remove_old_checkpoints(folder.path(), kept);
+    std::vector<std::uint64_t> steps;
+    for (const FoundCheckpoint& one : find_checkpoints(folder.path())) steps.push_back(one.step);
+    return steps;
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(CheckpointFolder, TheBestStaysOfThoseThatCompare) {
+  keep(10, {0.80, 2000});
+  keep(20, {0.95, 2000});
+  keep(30, {0.94, 10000});  // of all examples: it may be the better one
+  keep(40, {0.93, 10000});
+  keep(50, {0.90, 2000});
+  EXPECT_THAT(stay({.made = 50, .keep = 1, .best = true}), ElementsAre(20, 30, 50));
+  EXPECT_THAT(stay({.made = 50, .keep = 1}), ElementsAre(50));
+}
+
+TEST_F(CheckpointFolder, APrecisionIsReadAsItWasNoted) {
+  keep(10, {0.5, 2000});
+  const Result<Manifest> manifest = read_manifest(folder.path() + "/" + checkpoint_name(10));
+  ASSERT_TRUE(manifest.ok()) << manifest.error().message;
+  EXPECT_EQ(manifest->precision->at_1, 0.5);
+  EXPECT_EQ(manifest->precision->examples, 2000U);
+}
+
+}  // namespace
+}  // namespace sterna::actors
