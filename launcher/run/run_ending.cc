@@ -31,6 +31,17 @@ std::string in_numbers(const JobOutcome& outcome) {
                      result.seconds);
 }
 
+/// Of a training that was interrupted: what of it is not lost.
+std::string what_is_kept(const ClusterFile& file, const JobOutcome& outcome) {
+  const std::int64_t steps = outcome.record.result.steps;
+  if (steps == 0) return "";
+  if (!file.checkpoint.on()) return "; its steps are lost, as the file has no [checkpoint]";
+  const std::optional<std::uint64_t>& kept = outcome.goes_on_from;
+  if (!kept || static_cast<std::int64_t>(*kept) >= steps) return "";
+  return fmt::format("; its steps from {} on are lost",
+                     thousands(static_cast<std::int64_t>(*kept)));
+}
+
 std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
   const ClusterFile& file = options.file;
   const RunResult& result = outcome.record.result;
@@ -63,12 +74,12 @@ std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
     const bool trained = result.steps == outcome.record.status.steps;
     const auto weights = std::filesystem::path(result.run) / actors::kWeightsFile;
     std::error_code ignored;
-    return fmt::format("interrupted at step {}: {} processes stopped, {} killed; {} in {}",
+    return fmt::format("interrupted at step {}: {} processes stopped, {} killed; {} in {}{}",
                        thousands(result.steps), stop.stopped, stop.killed,
                        trained && std::filesystem::exists(weights, ignored)
                            ? "its weights and logs are"
                            : "logs are",
-                       place);
+                       place, trained ? "" : what_is_kept(file, outcome));
   }
   if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, place);
   // The cause comes last, where it is looked for.
@@ -88,21 +99,25 @@ bool may_go_on(const JobOutcome& outcome, const JobOptions& job, bool stuck) {
   return !outcome.started && (job.begun || !job.restarts.empty());
 }
 
-bool has_own_checkpoint(const JobOutcome& outcome, const JobOptions& job) {
-  if (!job.file.checkpoint.on()) return false;
+std::optional<std::uint64_t> own_checkpoint(const JobOutcome& outcome, const JobOptions& job) {
+  if (!job.file.checkpoint.on()) return std::nullopt;
   // In a folder that the file names there may be others'.
   const bool may_be_others = !job.file.checkpoint.folder.empty() && !goes_on_in_place(job.file);
   const bool has_gone_on = !job.restarts.empty() || (job.begun && job.from != nullptr);
-  if (may_be_others && outcome.record.result.checkpoint.empty() && !has_gone_on) return false;
-  return newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false) !=
-         nullptr;
+  if (may_be_others && outcome.record.result.checkpoint.empty() && !has_gone_on) {
+    return std::nullopt;
+  }
+  const auto newest =
+      newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false);
+  return newest == nullptr ? std::nullopt : std::optional(newest->manifest.step);
 }
 
 void tell_how_it_goes_on(JobOutcome& outcome, const JobOptions& job, bool stuck,
                          const std::string& resume) {
   const bool goes_on = may_go_on(outcome, job, stuck);
   if (!goes_on && !outcome.interrupted) return;
-  if (!has_own_checkpoint(outcome, job)) return;
+  outcome.goes_on_from = own_checkpoint(outcome, job);
+  if (!outcome.goes_on_from) return;
   RunResult& result = outcome.record.result;
   if (goes_on) result.exit = kExitGoesOn;
   result.resume = resume;

@@ -2,6 +2,8 @@
 // and the last lines for people.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "launcher/run/whole_run.h"
@@ -13,8 +15,8 @@ namespace sterna::launcher {
 /// step.
 bool may_go_on(const JobOutcome& outcome, const JobOptions& job, bool stuck);
 
-/// Whether there is a whole checkpoint of this job, with steps left to make.
-bool has_own_checkpoint(const JobOutcome& outcome, const JobOptions& job);
+/// The step of the newest whole checkpoint of this job that leaves steps to make.
+std::optional<std::uint64_t> own_checkpoint(const JobOutcome& outcome, const JobOptions& job);
 
 /// What a run that is over gives to a program: exit code 75 where it may go on from its checkpoint,
 /// and `resume`, the command that does; who was interrupted hears of the command, too.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,7 +78,8 @@ struct JobOutcome {
   StopReport stop;
   bool started = false;  ///< coordinator and nodes were ready for actors
   bool interrupted = false;
-  bool told_to_end = false;          ///< then: by SIGTERM, as batch systems do
+  bool told_to_end = false;                   ///< then: by SIGTERM, as batch systems do
+  std::optional<std::uint64_t> goes_on_from;  ///< the step of the checkpoint that it may go on from
   bool told_while_stopping = false;  ///< to end, in one way or the other, when it was over already
   /// An actor was killed, fell silent, or its host is gone: started again, the job may go on.
   bool lost = false;

@@ -122,6 +122,21 @@ TEST_F(RunEndingTest, WhoInterruptsHearsHowItGoesOn) {
   EXPECT_THAT(words, EndsWith("\nsterna run x"));
 }
 
+TEST_F(RunEndingTest, WhoInterruptsHearsWhatIsLost) {
+  JobOutcome outcome = interrupted(false);
+  outcome.record.result.steps = 34;
+  outcome.record.status.steps = 100;
+  EXPECT_THAT(end(outcome).second, Not(HasSubstr("lost"))) << "its first checkpoint is to come";
+  keep_checkpoint(10);
+  EXPECT_THAT(end(outcome).second, HasSubstr("; its steps from 10 on are lost\n"));
+  keep_checkpoint(34);
+  EXPECT_THAT(end(outcome).second, Not(HasSubstr("lost")));
+  options.file.checkpoint = {};
+  job.file.checkpoint = {};
+  EXPECT_THAT(end(outcome).second,
+              EndsWith("; its steps are lost, as the file has no [checkpoint]"));
+}
+
 TEST_F(RunEndingTest, WhoIsToldToEndBySigtermGoesOn) {
   keep_checkpoint(10);
   const auto [exit, words] = end(interrupted(true));
