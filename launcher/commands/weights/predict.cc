@@ -1,7 +1,10 @@
 // sterna predict: what trained weights take pictures for.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,16 +33,50 @@ struct PredictOptions {
   bool json = false;
 };
 
-Result<std::vector<float>> predict(actors::Model& model, const std::string& path) {
+/// A file that is asked for.
+struct Asked {
+  std::string path;
+  bool in_folder = false;  ///< of which all pictures were: other files are passed over
+};
+
+/// Folders give their files, at any depth, by name; hidden ones are not looked at.
+Result<void> add_asked(std::vector<Asked>& asked, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) {
+    asked.push_back({path});
+    return {};
+  }
+  std::vector<std::string> files;
+  fs::recursive_directory_iterator one(path, failed);
+  for (; !failed && one != fs::recursive_directory_iterator(); one.increment(failed)) {
+    std::error_code ignored;
+    const bool hidden = one->path().filename().string().starts_with('.');
+    if (hidden) one.disable_recursion_pending();
+    if (!hidden && one->is_regular_file(ignored)) files.push_back(one->path().string());
+  }
+  if (failed) return system_error(path, failed.value());
+  std::sort(files.begin(), files.end());
+  for (std::string& file : files) asked.push_back({std::move(file), true});
+  return {};
+}
+
+/// None of a file in a folder that is no picture.
+Result<std::optional<std::vector<float>>> predict(actors::Model& model, const Asked& asked) {
+  const std::string& path = asked.path;
   STERNA_ASSIGN(const std::string bytes, read_file(path, kMostPictureBytes));
   input::EncodedPicture picture;
   picture.bytes = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-  STERNA_ASSIGN(picture.coding, input::coding_of(picture.bytes).in(path));
+  const auto coding = input::coding_of(picture.bytes);
+  if (!coding && asked.in_folder) return std::optional<std::vector<float>>();
+  if (!coding) return Error(coding.error()).in(path);
+  picture.coding = *coding;
   // All of it, not only what a net sees: of a damaged one nothing is said.
   if (const auto whole = input::decode(picture, {}); !whole) {
     return Error(whole.error()).in(path);
   }
-  return model.logits(picture).in(path);
+  STERNA_ASSIGN(std::vector<float> logits, model.logits(picture).in(path));
+  return std::optional(std::move(logits));
 }
 
 Result<actors::Model> load(const PredictOptions& options) {
@@ -53,11 +90,23 @@ int predict(const PredictOptions& options, const Console& console) {
   Result<actors::Model> model = load(options);
   if (!model) return console.report(model.error());
   const actors::ModelNote& note = model->note();
-  int exit = kExitDone;
-  std::string text;
-  Json pictures = Json::array();
+  std::vector<Asked> all;
   for (const std::string& path : options.pictures) {
-    const Result<std::vector<float>> logits = predict(*model, path);
+    const Result<void> added = add_asked(all, path);
+    if (!added) return console.report(added.error());
+  }
+  int exit = kExitDone;
+  std::size_t passed_over = 0;
+  Json pictures = Json::array();
+  for (const Asked& asked : all) {
+    const std::string& path = asked.path;
+    const Result<std::optional<std::vector<float>>> answer = predict(*model, asked);
+    if (answer && !answer->has_value()) {
+      ++passed_over;
+      continue;
+    }
+    const Result<std::vector<float>> logits =
+        answer ? Result<std::vector<float>>(**answer) : answer.error();
     if (!logits) {
       console.say(printable(logits.error().message));
       pictures.push_back({{"picture", path}, {"error", logits.error().message}});
@@ -65,7 +114,7 @@ int predict(const PredictOptions& options, const Console& console) {
       continue;
     }
     Json top = Json::array();
-    text += printable(path) + "\n";
+    std::string text = printable(path) + "\n";
     const std::vector<double> probabilities = actors::softmax(*logits);
     const std::size_t told = options.all ? logits->size() : kNamesTold;
     for (const std::uint32_t label : actors::likeliest(*logits, told)) {
@@ -75,17 +124,26 @@ int predict(const PredictOptions& options, const Console& console) {
                      {"probability", probabilities[label]},
                      {"logit", (*logits)[label]}});
     }
-    pictures.push_back({{"picture", path}, {"top", top}});
+    if (options.json) {
+      pictures.push_back({{"picture", path}, {"top", top}});
+    } else if (!console.print_result(text)) {
+      return kExitFailed;
+    }
   }
-  if (options.json) {
-    text = json_line({{"format", 1},
-                      {"weights", options.weights},
-                      {"net", note.job.net},
-                      {"steps", note.steps},
-                      {"pictures", pictures}}) +
-           "\n";
+  if (passed_over > 0) {
+    console.say(fmt::format("files that are neither JPEG nor PNG, and left out: {}", passed_over));
   }
-  const int told = console.result(text);
+  if (passed_over == all.size()) {
+    return console.report(
+        {Errc::not_found, "there is no picture in " + printable(options.pictures.front())});
+  }
+  if (!options.json) return exit;
+  const int told = console.result(json_line({{"format", 1},
+                                             {"weights", options.weights},
+                                             {"net", note.job.net},
+                                             {"steps", note.steps},
+                                             {"pictures", pictures}}) +
+                                  "\n");
   return told != kExitDone ? told : exit;
 }
 
@@ -104,7 +162,7 @@ Command predict_command() {
                         o->which.raw_argument(),
                         {.name = "PICTURE",
                          .into = &o->pictures,
-                         .help = "JPEG or PNG files",
+                         .help = "JPEG or PNG files, or folders: all that are in them",
                          .required = true},
                         {"--all", &o->all, "Tell all classes, not five"},
                         o->device.argument(),
@@ -115,6 +173,7 @@ Command predict_command() {
               "One that cannot be read is said on a line of its own, the others are\n"
               "answered, and the exit code is 2.",
           .examples = {"sterna predict --weights runs/flowers/weights.safetensors rose.jpg",
+                       "sterna predict --weights runs/flowers --json pictures/",
                        "sterna predict --weights runs/flowers --raw rose.jpg"}};
 }
 

@@ -71,6 +71,30 @@ TEST_F(PredictCommand, AnswersTheOthersWhereOnePictureCannotBeRead) {
   EXPECT_EQ(pictures[2]["top"].size(), 3U);
 }
 
+TEST_F(PredictCommand, AnswersAllPicturesOfAFolder) {
+  std::filesystem::create_directories(path("all/night/.hidden"));
+  const auto move = [&](const char* from, const char* to) {
+    std::filesystem::rename(path(from), path(to));
+  };
+  write("all/.hidden.png", "no picture");
+  write("all/notes.txt", "no picture either");
+  move("bright.png", "all/sun.png");
+  move("dark.png", "all/night/one.without_an_ending");
+  const Said said = predict({path("all")});
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_EQ(said.out, path("all/night/one.without_an_ending") +
+                          "\n   98.19 %  0\n    1.80 %  dark\n    0.01 %  bright\n" +
+                          path("all/sun.png") +
+                          "\n   95.17 %  bright\n    4.74 %  dark\n    0.09 %  0\n");
+  EXPECT_EQ(said.err, "files that are neither JPEG nor PNG, and left out: 1\n");
+  EXPECT_EQ(Json::parse(predict({path("all"), "--json"}).out)["pictures"].size(), 2U);
+  std::filesystem::remove(path("all/sun.png"));
+  std::filesystem::remove_all(path("all/night"));
+  const Said none = predict({path("all")});
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, EndsWith("there is no picture in " + path("all") + "\n"));
+}
+
 // Nobody builds the module beside this test.
 TEST_F(PredictCommand, ComputesOnNoOtherDeviceThanThatItIsTold) {
   const Said none = predict({path("bright.png"), "--device", "cuda:1"});
