@@ -231,7 +231,8 @@ TEST_F(RunRestart, ReplicasAreOfServersWhoseRanksAreInStepOrShareNoScalers) {
 }
 
 TEST_F(RunRestart, TheCoordinatorComesAndGoesAndNobodyElseNotices) {
-  const std::vector<std::string> how = {"job.steps=120", "evaluator.every=20",
+  // Long enough that who asks last still finds it, on a machine that does much else.
+  const std::vector<std::string> how = {"job.steps=300", "evaluator.every=50",
                                         "cluster.heartbeat=100ms", "cluster.silence=2s"};
   SternaProgram& calm = begin("calm", how);
   ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
