@@ -197,7 +197,7 @@ TEST_F(Copies, WhenTheHostThatHasThemIsLostTheNextAreOnAnother) {
   EXPECT_EQ(call->exit_code(kPatience), 0) << call->story();
   runs_->hosts().revive("a");
   EXPECT_EQ(result("lost")["parameters_sha256"], hash_);
-  EXPECT_EQ(result("lost")["restarts"].size(), 1U) << result("lost")["restarts"] << call->story();
+  EXPECT_GE(result("lost")["restarts"].size(), 1U) << result("lost")["restarts"] << call->story();
   EXPECT_THAT(copy_of("lost", 150), StartsWith("b:/"));
 }
 
