@@ -9,7 +9,9 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/reader/data_folder.h"
 #include "input/place/class_names.h"
@@ -390,12 +392,29 @@ class WholeRun {
     hooks.step = [this](const StepMetrics& step) { metrics_.append(to_json(step)); };
     hooks.loss = [this](const LossMetrics& one) { metrics_.append(to_json(one)); };
     hooks.tensor = [this](const TensorMetrics& one) { metrics_.append(to_json(one)); };
-    hooks.evaluation = [this](const EvaluationResult& one) { metrics_.append(to_json(one)); };
+    hooks.evaluation = [this](const EvaluationResult& one) {
+      metrics_.append(to_json(one));
+      tell_left_out(one);
+    };
     if (for_tensorboard_ == nullptr) return;
     hooks.histogram = [this](const HistogramMetrics& one) {
       for_tensorboard_->append(to_json(one));
     };
     hooks.picture = [this](const PictureMetrics& one) { for_tensorboard_->append(to_json(one)); };
+  }
+
+  /// Each time that it is another number: in between, fewer examples are evaluated than at the end.
+  void tell_left_out(const EvaluationResult& one) {
+    if (std::exchange(left_out_[one.subset], one.left_out_examples) == one.left_out_examples) {
+      return;
+    }
+    if (one.left_out_examples == 0) return;
+    say(fmt::format(
+        "step {}: {} of {} {} examples {} damaged and left out; the evaluator's log "
+        "names them",
+        thousands(one.step), thousands(static_cast<std::int64_t>(one.left_out_examples)),
+        thousands(one.examples + static_cast<std::int64_t>(one.left_out_examples)), one.subset,
+        one.left_out_examples == 1 ? "is" : "are"));
   }
 
   void started(Cluster& cluster) {
@@ -522,7 +541,8 @@ class WholeRun {
   std::optional<EventLog> events_;
   std::string resume_;  ///< the command that goes on with it
   JobOptions job_;
-  std::int64_t step_ = 0;  ///< that was shown last
+  std::int64_t step_ = 0;                          ///< that was shown last
+  std::map<std::string, std::uint64_t> left_out_;  ///< by subset: of its last evaluation
   Restarts restarts_;
   JobOutcome outcome_;
 };

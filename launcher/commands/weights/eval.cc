@@ -50,6 +50,16 @@ std::string line_of(const WeightsEvaluation& result, const std::string& subset) 
   return text + ", " + printable(result.weights) + "\n";
 }
 
+/// What of the examples says nothing of the weights.
+void say_left_out(const actors::Evaluation& found, const std::string& subset,
+                  const Console& console) {
+  if (found.left_out == 0) return;
+  console.say(fmt::format("{} of {} {} examples {} damaged and left out, such as {}",
+                          thousands(static_cast<std::int64_t>(found.left_out)),
+                          thousands(static_cast<std::int64_t>(found.examples + found.left_out)),
+                          subset, found.left_out == 1 ? "is" : "are", printable(found.damage)));
+}
+
 std::string json_of(const WeightsEvaluation& result, const std::string& subset) {
   const actors::Evaluation& found = result.evaluation;
   const bool many = result.classes > actors::kRecalled;
@@ -61,6 +71,7 @@ std::string json_of(const WeightsEvaluation& result, const std::string& subset) 
                     {"data", result.data},
                     {"subset", subset},
                     {"examples", found.examples},
+                    {"left_out_examples", found.left_out},
                     {"precision_at_1", found.precision_at_1},
                     {"recall_at_5", many ? Json(found.recall_at_5) : Json(nullptr)},
                     {"loss", found.loss}}) +
@@ -83,6 +94,7 @@ Result<WeightsEvaluation> tell(const TrainedWeights& weights, const EvalOptions&
   STERNA_ASSIGN(WeightsEvaluation result, evaluate_weights(weights, options.how, console));
   STERNA_TRY(write_confusion(options.confusion, result));
   const std::string& subset = options.how.subset;
+  say_left_out(result.evaluation, subset, console);
   if (!console.print_result(options.json ? json_of(result, subset) : line_of(result, subset))) {
     return Error{Errc::io, "the result went nowhere"};
   }
