@@ -240,13 +240,8 @@ std::vector<std::string> passed_over(const ClusterFile& file,
                                      const actors::SavedCheckpoint& found) {
   std::vector<std::string> lines;
   if (expand_home(file.checkpoint.resume.text) == found.folder) return lines;
-  const std::string folder = std::filesystem::path(found.folder).parent_path().string();
-  for (const actors::FoundCheckpoint& one : actors::find_checkpoints(folder)) {
-    if (one.step <= found.manifest.step) continue;
-    if (!one.manifest && one.manifest.error().code == Errc::not_found) continue;
-    const Result<void> whole = one.manifest ? actors::check_parts({one.folder, *one.manifest}, true)
-                                            : Result<void>(one.manifest.error());
-    if (!whole) lines.push_back("not gone on from: " + whole.error().message);
+  for (const std::string& why : actors::damaged_after(found)) {
+    lines.push_back("not gone on from: " + why);
   }
   return lines;
 }

@@ -294,7 +294,8 @@ class WholeRun {
   /// Once nobody else has the directory.
   void tell_where_it_begins() {
     if (from_ != nullptr) {
-      for (const std::string& line : passed_over(file_, *from_)) console().say(line);
+      passed_over_ = passed_over(file_, *from_);
+      for (const std::string& line : passed_over_) console().say(line);
       console().say(
           fmt::format("going on from step {}, {}", thousands(first_step()), from_->folder));
     } else if (!directory_->made()) {
@@ -318,11 +319,19 @@ class WholeRun {
                     [] { return in_unix_seconds(std::chrono::system_clock::now()); });
     events_->append(
         {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
+    note_passed_over(first_step());
     if (directory_->made()) return {};
     directory_->forget_result();
     metrics_.append(to_json(Restart{.step = first_step(), .cause = "the run was begun again"},
                             in_unix_seconds(now_)));
     return {};
+  }
+
+  /// The checkpoints that are damaged, for whose sake it goes on from an earlier step.
+  void note_passed_over(std::int64_t step) {
+    for (const std::string& line : passed_over_) {
+      events_->append({.kind = "passed_over", .step = step, .cause = line});
+    }
   }
 
   void plan_job() {
@@ -467,7 +476,9 @@ class WholeRun {
                      .cause = last.cause,
                      .steps_again = last.steps_again});
     if (job_.from == nullptr) return;
-    for (const std::string& line : passed_over(job_.file, *job_.from)) say(line);
+    passed_over_ = passed_over(job_.file, *job_.from);
+    for (const std::string& line : passed_over_) say(line);
+    note_passed_over(last.step);
   }
 
   WholeRunEnd leave() {
@@ -525,6 +536,7 @@ class WholeRun {
   input::DataLocation data_;
   ClusterFile file_;  ///< in steps, and with where its weights are
   std::shared_ptr<const actors::SavedCheckpoint> from_;  ///< null: it begins at step 0
+  std::vector<std::string> passed_over_ = {};            ///< newer ones, and why
   std::unique_ptr<MetricsServer> scraped_;               ///< null: nobody asked for it
   std::chrono::system_clock::time_point now_;            ///< when the directory was made
   std::optional<RunDirectory> directory_;

@@ -257,10 +257,18 @@ TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
     before -= 5;
   }
   ASSERT_GT(before, 0);
+  SternaProgram& evaluated = sterna({"eval", "--checkpoint", "calm"});
+  EXPECT_EQ(evaluated.exit_code(kPatience), 0) << evaluated.story();
+  EXPECT_THAT(evaluated.err(),
+              AllOf(StartsWith("passed over: "), HasSubstr("server0.safetensors: its bytes"),
+                    HasSubstr(fmt::format("; step {} is taken instead\n", before))));
   SternaProgram& gone_on = kept("calm");
   EXPECT_EQ(gone_on.exit_code(kPatience), 0) << gone_on.story();
   EXPECT_THAT(gone_on.err(), AllOf(HasSubstr("not gone on from: "),
-                                   HasSubstr(fmt::format("going on from step {}", before))));
+                                   HasSubstr(fmt::format("going on from step {}", before)),
+                                   testing::Not(HasSubstr("that checkpoint's job"))));
+  EXPECT_THAT(content_of(path("calm/events.jsonl")),
+              HasSubstr(fmt::format(R"("kind":"passed_over","step":{},)", before)));
   EXPECT_THAT(said("calm"), HasSubstr("nothing left to train"));  // it is whole again
   std::filesystem::remove(path("calm/checkpoints/step-000000030/server0.safetensors"));
   EXPECT_THAT(said("calm/checkpoints/step-000000030"),

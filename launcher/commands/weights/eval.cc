@@ -13,6 +13,7 @@
 #include "launcher/commands/device_option.h"
 #include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/commands/weights/follow_checkpoints.h"
+#include "launcher/commands/weights/say_passed_over.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/confusion_csv.h"
@@ -120,6 +121,9 @@ Result<void> eval_checkpoint(const EvalOptions& options, const Console& console)
                               });
   }
   STERNA_ASSIGN(const actors::SavedCheckpoint saved, actors::open_checkpoint(options.checkpoint));
+  if (saved.folder != options.checkpoint) {
+    say_passed_over(actors::damaged_after(saved), saved.manifest.step, console);
+  }
   STERNA_TRY(tell_checkpoint(saved, options, console));
   return {};
 }
@@ -127,6 +131,7 @@ Result<void> eval_checkpoint(const EvalOptions& options, const Console& console)
 Result<void> eval_weights(const std::string& path, const EvalOptions& options,
                           const Console& console) {
   STERNA_ASSIGN(const TrainedWeights weights, TrainedWeights::open(path));
+  say_passed_over(weights, console);
   STERNA_TRY(tell(weights, options, console));
   return {};
 }
