@@ -12,10 +12,13 @@
 #include <sstream>
 #include <utility>
 
+#include "actors/weights/model_note.h"
+#include "actors/weights/trained_weights.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/shell_word.h"
+#include "nets/describe_net.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -244,6 +247,40 @@ std::vector<std::string> passed_over(const ClusterFile& file,
     lines.push_back("not gone on from: " + why);
   }
   return lines;
+}
+
+namespace {
+
+Error other_classes(const std::string& why) {
+  return {Errc::invalid_argument,
+          fmt::format(
+              "checkpoint.resume: {}; give the data that it was trained on, or begin anew with its "
+              "weights, but for the last layer (`sterna export`, then init.from and "
+              "init.skip)",
+              why)};
+}
+
+}  // namespace
+
+Result<void> check_same_net(const actors::SavedCheckpoint& from, const ClusterFile& file,
+                            const input::DataLocation& data) {
+  STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
+  const Result<actors::ModelNote> note = actors::note_from(from.manifest.note, from.folder);
+  if (note) {
+    if (note->classes != job.classes) {
+      return other_classes(fmt::format("{} is of {} classes, and this job has {}", from.folder,
+                                       note->classes, job.classes));
+    }
+    STERNA_ASSIGN(const actors::ModelNote own, note_of_job(job, data));
+    const auto other = actors::first_other_class(*note, from.folder, own, data.dir.string());
+    if (other) return other_classes(*other);
+  }
+  STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(actors::net_options(job)));
+  STERNA_ASSIGN(const actors::TrainedWeights weights,
+                actors::TrainedWeights::open(from, actors::ValuesOf::parameters));
+  const Result<void> whole = weights.check(job.net, net.parameters);
+  if (whole) return {};
+  return Error{Errc::invalid_argument, "checkpoint.resume: " + whole.error().message};
 }
 
 }  // namespace sterna::launcher

@@ -66,4 +66,10 @@ std::string own_command();
 /// each. One that was never finished is no news.
 std::vector<std::string> passed_over(const ClusterFile& file, const actors::SavedCheckpoint& found);
 
+/// Whether the checkpoint has all parameters of the file's net, as large as the net has them, for
+/// the classes of the data, called the same and in the same order as far as both are named. Errors,
+/// each in a line: invalid_argument where it is not so; those of reading it and the data.
+Result<void> check_same_net(const actors::SavedCheckpoint& from, const ClusterFile& file,
+                            const input::DataLocation& data);
+
 }  // namespace sterna::launcher

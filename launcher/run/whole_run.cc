@@ -258,7 +258,7 @@ class WholeRun {
                   [&](const std::string& line) { console().say(line); });
     }
     STERNA_ASSIGN(from_, checkpoint_to_resume(file_, options_.run_dir));
-    return {};
+    return from_ != nullptr ? check_same_net(*from_, file_, data_) : Result<void>();
   }
 
   Result<void> make_directory() {

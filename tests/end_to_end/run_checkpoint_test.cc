@@ -242,6 +242,8 @@ TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
   ASSERT_EQ(kept("calm").exit_code(kPatience), 0);
   EXPECT_THAT(said("calm"), HasSubstr("nothing left to train"));
   EXPECT_THAT(said("calm", {"job.net=lenet", "job.hidden=[]"}), HasSubstr("is of the net mlp"));
+  EXPECT_THAT(said("calm", {"job.steps=40", "data.classes=12"}),
+              HasSubstr("is of 10 classes, and this job has 12"));
   {
     std::fstream part(path("calm/checkpoints/step-000000030/server0.safetensors"),
                       std::ios::in | std::ios::out | std::ios::binary);
