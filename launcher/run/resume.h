@@ -72,4 +72,10 @@ std::vector<std::string> passed_over(const ClusterFile& file, const actors::Save
 Result<void> check_same_net(const actors::SavedCheckpoint& from, const ClusterFile& file,
                             const input::DataLocation& data);
 
+/// What of the file, as it is resolved, teaches the net otherwise than the job did that made the
+/// checkpoint: "job.batch 32 -> 64", by the keys of data, optimizer, gradients and scheme, and by
+/// the number of ranks. None where the checkpoint does not say how it was made.
+std::vector<std::string> changes_since(const actors::SavedCheckpoint& from,
+                                       const ClusterFile& file);
+
 }  // namespace sterna::launcher

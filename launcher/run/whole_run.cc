@@ -298,6 +298,11 @@ class WholeRun {
       for (const std::string& line : passed_over_) console().say(line);
       console().say(
           fmt::format("going on from step {}, {}", thousands(first_step()), from_->folder));
+      const std::vector<std::string> changes = changes_since(*from_, resolved_);
+      if (!changes.empty()) {
+        console().say(printable(
+            fmt::format("other than in that checkpoint's job: {}", fmt::join(changes, ", "))));
+      }
     } else if (!directory_->made()) {
       console().say(directory_->path() + " has no checkpoint: it begins at step 0");
     }

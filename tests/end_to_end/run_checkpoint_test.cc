@@ -272,6 +272,10 @@ TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
   EXPECT_THAT(content_of(path("calm/events.jsonl")),
               HasSubstr(fmt::format(R"("kind":"passed_over","step":{},)", before)));
   EXPECT_THAT(said("calm"), HasSubstr("nothing left to train"));  // it is whole again
+  SternaProgram& other = run(with({"checkpoint.resume=calm", "job.steps=32", "job.batch=4",
+                                   "gradient.error_feedback=true", "optimizer.schedule=fixed"}));
+  EXPECT_EQ(other.exit_code(kPatience), 0) << other.story();
+  EXPECT_THAT(other.err(), HasSubstr("other than in that checkpoint's job: job.batch 8 -> 4\n"));
   std::filesystem::remove(path("calm/checkpoints/step-000000030/server0.safetensors"));
   EXPECT_THAT(said("calm/checkpoints/step-000000030"),
               AllOf(HasSubstr("server0.safetensors"), HasSubstr("missing")));

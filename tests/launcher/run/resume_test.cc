@@ -21,6 +21,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::StartsWith;
 
 class CheckpointFolderTest : public testing::Test {
@@ -110,6 +111,10 @@ class ResumedJob : public testing::Test {
     EXPECT_EQ(checked.error().code, Errc::invalid_argument);
     return checked.error().message;
   }
+  std::vector<std::string> changes(const std::vector<std::string>& settings) const {
+    return changes_since(from_, file_of(settings));
+  }
+
   TemporaryFolder folder_;
   const input::DataLocation data_;
   actors::SavedCheckpoint from_;
@@ -134,6 +139,32 @@ TEST_F(ResumedJob, DoesNotGoOnWithAnotherNumberOfClasses) {
 TEST_F(ResumedJob, DoesNotGoOnWithParametersOfAnotherSize) {
   EXPECT_THAT(refused(), HasSubstr("checkpoint.resume: calm/checkpoints/step-000000005: mlp has "
                                    "\"fc1/weights\" {4, 784}, and the checkpoint has none"));
+}
+
+TEST_F(ResumedJob, NothingHasChangedWhereAKeyTeachesNothing) {
+  EXPECT_THAT(changes({}), IsEmpty());
+  EXPECT_THAT(changes({"job.threads=2", "job.steps=90", "data.most_bad=0.5", "evaluator.every=3",
+                       "actor.parameter_server.count=3", "checkpoint.every_steps=2"}),
+              IsEmpty());
+}
+
+TEST_F(ResumedJob, WhatTeachesOtherwiseIsNamedKeyByKey) {
+  EXPECT_THAT(
+      changes({"job.batch=64", "job.seed=9", "optimizer.learning_rate=0.5", "gradient.codec=none",
+               "actor.worker.count=3"}),
+      ElementsAre("job.batch 32 -> 64", "job.seed 1 -> 9", "optimizer.learning_rate 0.01 -> 0.5",
+                  "gradient.codec \"ternary\" -> \"none\"", "ranks 1 -> 3"));
+}
+
+TEST_F(ResumedJob, MoreStepsTeachOtherwiseWhereTheRateGoesByThem) {
+  from_.manifest.resolved = resolved(file_of({"optimizer.schedule=cosine"}));
+  EXPECT_THAT(changes({"optimizer.schedule=cosine", "job.steps=90"}),
+              ElementsAre("job.steps 10 -> 90"));
+}
+
+TEST_F(ResumedJob, NothingIsSaidOfACheckpointThatDoesNotSayHowItWasMade) {
+  from_.manifest.resolved = "format = 7";
+  EXPECT_THAT(changes({"job.batch=64"}), IsEmpty());
 }
 
 }  // namespace
