@@ -133,6 +133,20 @@ Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
   return newest(folder);
 }
 
+std::vector<std::string> damaged_after(const SavedCheckpoint& taken) {
+  std::vector<std::string> lines;
+  // A folder may be named with a slash behind it.
+  const fs::path around = (fs::path(taken.folder) / "").parent_path().parent_path();
+  for (const FoundCheckpoint& one : find_checkpoints(around.empty() ? "." : around.string())) {
+    if (one.step <= taken.manifest.step) continue;
+    if (!one.manifest && one.manifest.error().code == Errc::not_found) continue;
+    const Result<void> whole = one.manifest ? check_parts({one.folder, *one.manifest}, true)
+                                            : Result<void>(one.manifest.error());
+    if (!whole) lines.push_back(whole.error().message);
+  }
+  return lines;
+}
+
 Result<SavedState> SavedState::open(const SavedCheckpoint& checkpoint) {
   SavedState state;
   for (const Manifest::Part& part : checkpoint.manifest.parts) {

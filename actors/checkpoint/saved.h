@@ -50,6 +50,10 @@ Result<void> check_part(const SavedCheckpoint& checkpoint, const Manifest::Part&
 /// to do.
 Result<SavedCheckpoint> open_checkpoint(const std::string& path);
 
+/// Why those beside `taken` that are of later steps are not whole, a line each, which names the
+/// file: what open_checkpoint() passes over. One that was never finished is no news.
+std::vector<std::string> damaged_after(const SavedCheckpoint& taken);
+
 /// The state that a checkpoint keeps, read by array and place, however it was cut.
 class SavedState {
  public:

@@ -1,5 +1,7 @@
 #include "actors/evaluator/evaluation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -57,16 +59,20 @@ Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
   std::uint64_t correct = 0;
   std::uint64_t recalled = 0;
   Confusion confusion(net.classes());
+  std::uint64_t whole = 0;
   double loss = 0;
   for (std::uint64_t done = 0; done < wanted; done += indices.size()) {
     indices.resize(std::min<std::uint64_t>(net.batch(), wanted - done));
     for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = (done + i) * count / wanted;
-    logits.resize(indices.size() * net.classes());
+    STERNA_ASSIGN(const std::size_t prepared,
+                  input::prepare_evaluation(source, indices, how, batch.rows(indices.size())));
+    if (prepared == 0) continue;
+    whole += prepared;
+    const input::PreparedRows rows = batch.rows(prepared);
+    logits.resize(prepared * net.classes());
     scratch.resize(logits.size());
-    const input::PreparedRows rows = batch.rows(indices.size());
-    STERNA_TRY(input::prepare_evaluation(source, indices, how, rows));
-    STERNA_TRY(net.infer(nets::PixelImages{rows.pixels, rows.levels}, indices.size(), logits));
-    for (std::size_t i = 0; i < indices.size(); ++i) {
+    STERNA_TRY(net.infer(nets::PixelImages{rows.pixels, rows.levels}, prepared, logits));
+    for (std::size_t i = 0; i < prepared; ++i) {
       const std::uint16_t label = rows.labels[i];
       const Answer answer =
           answer_of(std::span(logits).subspan(i * net.classes(), net.classes()), label);
@@ -74,11 +80,18 @@ Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
       recalled += answer.recalled ? 1 : 0;
       confusion.count(label, answer.chosen);
     }
-    loss += static_cast<double>(net.loss(logits, rows.labels, scratch)) *
-            static_cast<double>(indices.size());
+    loss +=
+        static_cast<double>(net.loss(logits, rows.labels, scratch)) * static_cast<double>(prepared);
   }
-  const auto all = static_cast<double>(wanted);
-  return Evaluation{.examples = wanted,
+  const std::string damage = whole < wanted ? how.bad->first() : "";
+  if (whole == 0) {
+    return Error{Errc::malformed, fmt::format("all {} examples to evaluate are damaged, such as {}",
+                                              wanted, damage)};
+  }
+  const auto all = static_cast<double>(whole);
+  return Evaluation{.examples = whole,
+                    .left_out = wanted - whole,
+                    .damage = damage,
                     .precision_at_1 = static_cast<double>(correct) / all,
                     .recall_at_5 = static_cast<double>(recalled) / all,
                     .loss = loss / all,

@@ -17,9 +17,11 @@ namespace sterna::actors {
 
 struct Evaluation {
   std::uint64_t examples = 0;
-  double precision_at_1 = 0;  ///< the part of the examples whose largest logit is their label's
-  double recall_at_5 = 0;     ///< ... of whose five largest logits one is their label's
-  double loss = 0;            ///< mean, of the net's own kind: cross-entropy
+  std::uint64_t left_out = 0;  ///< that were to be evaluated too, and are damaged
+  std::string damage;          ///< of the first of these, with where it lies
+  double precision_at_1 = 0;   ///< the part of the examples whose largest logit is their label's
+  double recall_at_5 = 0;      ///< ... of whose five largest logits one is their label's
+  double loss = 0;             ///< mean, of the net's own kind: cross-entropy
   /// By label, then by answer, where the count is not 0; none of a net with more than
   /// kMostConfusedClasses.
   std::vector<ConfusionCell> confusion;
@@ -37,7 +39,8 @@ struct Answer {
 Answer answer_of(std::span<const float> logits, std::uint16_t label);
 
 /// Evaluates n = `examples` of the source (all, if it has fewer), each once: example
-/// floor(i * count / n) for each i below n, prepared as `how` says.
+/// floor(i * count / n) for each i below n, prepared as `how` says; all numbers are of those that
+/// are not damaged. Errors: also that all are.
 Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
                             const input::Preparation& how, std::uint64_t examples);
 

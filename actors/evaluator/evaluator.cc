@@ -108,6 +108,7 @@ Task<Result<void>> Evaluator::evaluate_subsets(std::uint64_t version, PayloadKin
                                  .precision_at_1 = evaluation.precision_at_1,
                                  .loss = evaluation.loss,
                                  .examples = evaluation.examples,
+                                 .left_out = evaluation.left_out,
                                  .recall_at_5 = evaluation.recall_at_5,
                                  .classes = static_cast<std::uint32_t>(bench_->net->classes()),
                                  .subset = subset.name,

@@ -43,7 +43,7 @@ STERNA_MESSAGE(ReaderProgress, FIELD(reader, Reader), FIELD(pictures, Pictures),
 
 STERNA_FIELDS(ConfusionCell, FIELD(label, Label), FIELD(answer, Answer), FIELD(count, Count))
 STERNA_MESSAGE(Evaluated, FIELD(step, Step), FIELD(precision_at_1, PrecisionAt1),
-               FIELD(loss, Loss, any_float), FIELD(examples, Examples),
+               FIELD(loss, Loss, any_float), FIELD(examples, Examples), FIELD(left_out, LeftOut),
                FIELD(recall_at_5, RecallAt5), FIELD(classes, Classes), FIELD(subset, Subset),
                FIELD(of, Of), FIELD(skipped, Skipped),
                FIELD(confusion, Confusion,

@@ -168,6 +168,7 @@ struct Evaluated {
   double precision_at_1 = 0;
   double loss = 0;  ///< mean cross-entropy, without weight decay
   std::uint64_t examples = 0;
+  std::uint64_t left_out = 0;  ///< that were to be evaluated too, and are damaged
   double recall_at_5 = 0;
   std::uint32_t classes = 0;
   std::string subset = "test";                               ///< of evaluator.subsets

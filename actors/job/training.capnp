@@ -379,6 +379,7 @@ struct Evaluated {
   of @7 :PayloadKind;        # parameters or movingAverage
   skipped @8 :UInt64;        # versions so far that were due and that the evaluator had no time for
   confusion @9 :List(Cell);  # that are not 0; none of a net with very many classes
+  leftOut @10 :UInt64;       # examples that were to be evaluated too, and are damaged
 
   struct Cell {
     label @0 :UInt16;

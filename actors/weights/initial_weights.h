@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/job/job.h"
+#include "actors/weights/model_note.h"
 #include "nets/tensor/parameter.h"
 #include "nets/weights/tensor_file.h"
 #include "runtime/base/result.h"
@@ -36,6 +37,8 @@ class InitialWeights {
   /// Where it was found.
   const std::string& path() const { return file_.path(); }
   const InitialMatch& match() const { return match_; }
+  /// What the file says of itself. Errors: note_from's.
+  Result<ModelNote> note() const { return note_from(file_.metadata(), file_.path()); }
   /// Fills `into` with the elements of the net's tensor `index` from `first` on, if it is taken;
   /// else leaves it as it is. Any thread may read. Errors: io, malformed, and non_finite for a
   /// number that is no number.

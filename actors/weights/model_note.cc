@@ -153,6 +153,19 @@ ModelNote note_of(const JobConfig& job, std::uint64_t steps, std::string_view fa
   return note;
 }
 
+std::optional<std::string> first_other_class(const ModelNote& a, std::string_view in_a,
+                                             const ModelNote& b, std::string_view in_b) {
+  const auto end = [](const ModelNote& note) { return note.first_label + note.labels.size(); };
+  const std::size_t both = std::min(end(a), end(b));
+  for (std::size_t label = std::max(a.first_label, b.first_label); label < both; ++label) {
+    const std::string& one = a.labels[label - a.first_label];
+    const std::string& other = b.labels[label - b.first_label];
+    if (one == other) continue;
+    return fmt::format("class {} is \"{}\" in {} and \"{}\" in {}", label, one, in_a, other, in_b);
+  }
+  return std::nullopt;
+}
+
 nets::Metadata to_metadata(const ModelNote& note) {
   nets::Metadata metadata{{std::string(kFormatKey), std::string(kFormat)}};
   for_each_part(note, [&]<class S>(const Section<S>& keys, const S& values) {

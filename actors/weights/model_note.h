@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/job/job.h"
@@ -48,6 +50,11 @@ struct ModelNote {
 /// Of weights after so many steps of a job. `family` prepares its pictures.
 ModelNote note_of(const JobConfig& job, std::uint64_t steps, std::string_view family,
                   const input::ClassLabels& labels);
+
+/// The first label that the two call differently, in words: `class 1 is "cat" in A and "dog" in B`,
+/// where A and B are what messages call them. None where all names that both have are the same.
+std::optional<std::string> first_other_class(const ModelNote& a, std::string_view in_a,
+                                             const ModelNote& b, std::string_view in_b);
 
 nets::Metadata to_metadata(const ModelNote& note);
 

@@ -60,6 +60,13 @@ Result<TrainedWeights> TrainedWeights::open(const SavedCheckpoint& checkpoint, V
   return TrainedWeights(checkpoint.folder, Checkpoint{checkpoint, std::move(state), averages});
 }
 
+Result<TrainedWeights> TrainedWeights::open_chosen(const SavedCheckpoint& checkpoint,
+                                                   const std::string& path, ValuesOf which) {
+  Result<TrainedWeights> weights = open(checkpoint, which);
+  if (weights && checkpoint.folder != path) weights->passed_over_ = damaged_after(checkpoint);
+  return weights;
+}
+
 Result<TrainedWeights> TrainedWeights::open(const std::string& path, ValuesOf which) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) return open_file(path, which);
@@ -71,14 +78,14 @@ Result<TrainedWeights> TrainedWeights::open(const std::string& path, ValuesOf wh
       return Error(checkpoint.error()).in(fmt::format("{} has no {}", path, kWeightsFile));
     }
     STERNA_TRY(checkpoint);
-    return open(*checkpoint, which);
+    return open_chosen(*checkpoint, path, which);
   }
   Result<TrainedWeights> final = open_file(file, which);
   if (!checkpoint) return final;
   // Of an earlier end, where the run was gone on with.
   const bool older = final && final->steps().value_or(0) < checkpoint->manifest.step;
   const bool lacks = !final && final.error().code == Errc::invalid_argument;
-  return older || lacks ? open(*checkpoint, which) : std::move(final);
+  return older || lacks ? open_chosen(*checkpoint, path, which) : std::move(final);
 }
 
 Result<ModelNote> TrainedWeights::note() const {

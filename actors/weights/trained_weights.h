@@ -36,6 +36,8 @@ class TrainedWeights {
 
   /// The file, or the checkpoint's folder.
   const std::string& path() const { return path_; }
+  /// Of a checkpoint that was chosen as the newest that is whole: see damaged_after().
+  const std::vector<std::string>& passed_over() const { return passed_over_; }
   /// What the weights are for. Errors: note_from's.
   Result<ModelNote> note() const;
   /// Steps trained, as far as they say.
@@ -64,10 +66,14 @@ class TrainedWeights {
   using Source = std::variant<nets::TensorFile, Checkpoint>;
   TrainedWeights(std::string path, Source source)
       : path_(std::move(path)), source_(std::move(source)) {}
+  /// Of the one that open_checkpoint(path) gave.
+  static Result<TrainedWeights> open_chosen(const SavedCheckpoint& checkpoint,
+                                            const std::string& path, ValuesOf which);
   static Result<TrainedWeights> open_file(const std::string& path, ValuesOf which);
 
   std::string path_;
   Source source_;
+  std::vector<std::string> passed_over_ = {};
 };
 
 }  // namespace sterna::actors

@@ -23,6 +23,7 @@ Result<void> BadExamples::add(std::uint64_t example, const Error& why) {
                              "the last is {}",
                              bad_.size(), examples_, most_, why.message)};
   }
+  if (is_new && first_.empty()) first_ = why.message;
   if (is_new && bad_.size() <= kNamed) {
     news_.push_back(fmt::format("left out, as it is damaged: {}{}", why.message,
                                 bad_.size() == kNamed ? "; no more are named" : ""));
@@ -33,6 +34,11 @@ Result<void> BadExamples::add(std::uint64_t example, const Error& why) {
 std::uint64_t BadExamples::count() const {
   const std::scoped_lock lock(mutex_);
   return bad_.size();
+}
+
+std::string BadExamples::first() const {
+  const std::scoped_lock lock(mutex_);
+  return first_;
 }
 
 std::vector<std::string> BadExamples::news() {

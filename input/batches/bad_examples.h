@@ -21,6 +21,8 @@ class BadExamples {
   /// it, whoever asks again.
   Result<void> add(std::uint64_t example, const Error& why);
   std::uint64_t count() const;
+  /// What is wrong with the first; empty: none was found.
+  std::string first() const;
   /// Lines for the log that nobody has taken yet: of the first few examples one each.
   std::vector<std::string> news();
 
@@ -29,6 +31,7 @@ class BadExamples {
   double most_;
   mutable std::mutex mutex_;
   std::set<std::uint64_t> bad_;  // grows to one more than may be
+  std::string first_;
   std::vector<std::string> news_;
 };
 

@@ -25,28 +25,45 @@ void check_sizes([[maybe_unused]] const PreparedRows& into, [[maybe_unused]] std
 /// Whether another example may stand for one that ends so: not where all would.
 bool is_damage(const Error& error) { return error.code == Errc::malformed; }
 
-/// Reads example `index` of the source and prepares it, or else the next of its block that can be.
-/// Its label.
+/// An example of the source, `first` + `index` of the whole set.
+struct Place {
+  const Source& source;
+  std::uint64_t index = 0;
+  std::uint64_t first = 0;
+};
+
+/// Reads an example and prepares it. Its label. Errors say where it lies.
 template <class Prepare>
-Result<std::uint16_t> prepare_one(const Source& source, std::uint64_t index, std::uint64_t first,
-                                  const Preparation& how, const Prepare& prepare) {
-  const ExampleRange block = source.block_of(index);
+Result<std::uint16_t> prepare_whole(const Place& at, const Prepare& prepare) {
+  Result<StoredExample> stored = at.source.read(at.index);
+  if (!stored) return std::move(stored).error();  // which says so itself
+  Result<void> prepared = prepare(*stored);
+  if (prepared) return stored->label;
+  const std::string place = at.source.place_of(at.index);
+  return Error(prepared.error())
+      .in(place.empty() ? fmt::format("example {}", at.first + at.index) : place);
+}
+
+/// Counts an example that is damaged. Errors: `why` itself where it is no damage, or none may be.
+Result<void> leave_out(const Preparation& how, std::uint64_t example, const Error& why) {
+  if (!how.bad || !is_damage(why)) return why;
+  return how.bad->add(example, why);
+}
+
+/// Prepares an example, or else the next of its block that can be. Its label.
+template <class Prepare>
+Result<std::uint16_t> prepare_one(const Place& at, const Preparation& how, const Prepare& prepare) {
+  const ExampleRange block = at.source.block_of(at.index);
   for (std::uint64_t tried = 0;; ++tried) {
-    const std::uint64_t here = block.first + (index - block.first + tried) % block.count();
-    Result<StoredExample> stored = source.read(here);
-    Result<void> prepared = stored ? prepare(*stored) : Result<void>(stored.error());
-    if (prepared) return stored->label;
-    Error why = prepared.error();
-    if (stored) {  // else it says so itself
-      const std::string place = source.place_of(here);
-      why = std::move(why).in(place.empty() ? fmt::format("example {}", first + here) : place);
-    }
-    if (!how.bad || !is_damage(why)) return why;
-    STERNA_TRY(how.bad->add(first + here, why));
+    const std::uint64_t here = block.first + (at.index - block.first + tried) % block.count();
+    Result<std::uint16_t> label = prepare_whole(Place{at.source, here, at.first}, prepare);
+    if (label) return label;
+    STERNA_TRY(leave_out(how, at.first + here, label.error()));
     if (tried + 1 == block.count()) {
-      return Error{Errc::malformed,
-                   fmt::format("no example of {} to {} can be decoded; the last: {}",
-                               first + block.first, first + block.end - 1, why.message)};
+      return Error{
+          Errc::malformed,
+          fmt::format("no example of {} to {} can be decoded; the last: {}", at.first + block.first,
+                      at.first + block.end - 1, label.error().message)};
     }
   }
 }
@@ -74,22 +91,29 @@ Result<void> prepare_training(const Source& source, std::uint64_t first,
       return how.family->train(stored.picture, stored.boxes, draws, how.options,
                                row_of(into, i, how));
     };
-    STERNA_ASSIGN(into.labels[i], prepare_one(source, soon[i], first, how, prepare));
+    STERNA_ASSIGN(into.labels[i], prepare_one(Place{source, soon[i], first}, how, prepare));
   }
   return {};
 }
 
-Result<void> prepare_evaluation(const Source& source, std::span<const std::uint64_t> examples,
-                                const Preparation& how, const PreparedRows& into) {
+Result<std::size_t> prepare_evaluation(const Source& source,
+                                       std::span<const std::uint64_t> examples,
+                                       const Preparation& how, const PreparedRows& into) {
   check_sizes(into, examples.size(), how);
   source.announce(examples);
-  for (std::size_t i = 0; i < examples.size(); ++i) {
+  std::size_t rows = 0;
+  for (const std::uint64_t example : examples) {
     const auto prepare = [&](const StoredExample& stored) {
-      return how.family->evaluate(stored.picture, how.options, row_of(into, i, how));
+      return how.family->evaluate(stored.picture, how.options, row_of(into, rows, how));
     };
-    STERNA_ASSIGN(into.labels[i], prepare_one(source, examples[i], 0, how, prepare));
+    const Result<std::uint16_t> label = prepare_whole(Place{source, example}, prepare);
+    if (label) {
+      into.labels[rows++] = *label;
+    } else {
+      STERNA_TRY(leave_out(how, example, label.error()));
+    }
   }
-  return {};
+  return rows;
 }
 
 }  // namespace sterna::input

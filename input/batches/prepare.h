@@ -57,8 +57,11 @@ Result<void> prepare_training(const Source& source, std::uint64_t first,
                               std::span<const BatchRow> rows, const Preparation& how,
                               const PreparedRows& into);
 
-/// Test examples, without chance.
-Result<void> prepare_evaluation(const Source& source, std::span<const std::uint64_t> examples,
-                                const Preparation& how, const PreparedRows& into);
+/// Test examples, without chance, in as many rows as are given back: what is damaged is left out,
+/// and the next of `examples` has its row. Errors: those of reading; a damaged example where too
+/// many are.
+Result<std::size_t> prepare_evaluation(const Source& source,
+                                       std::span<const std::uint64_t> examples,
+                                       const Preparation& how, const PreparedRows& into);
 
 }  // namespace sterna::input

@@ -20,7 +20,8 @@ struct Event {
   /// run's from now on; "injected": a fault on purpose, that happens to the actor now; "refilled":
   /// a server in the place of a lost one has the parameters again; "residuals_lost": ranks of a
   /// worker in the place of a lost one go on without; "slow_link": one sends another less in a
-  /// second than cluster.slow_link; "slow_link_over"; "ended".
+  /// second than cluster.slow_link; "slow_link_over"; "passed_over": a newer checkpoint is damaged;
+  /// "ended".
   std::string kind = {};
   std::int64_t step = 0;          ///< that all workers had done; of a "restart" the checkpoint's
   std::string actor = {};         ///< whom it happened to; of two, both: "worker0, server1"

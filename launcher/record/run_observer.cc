@@ -282,6 +282,7 @@ void RunObserver::on(actors::Evaluated evaluated) {
   result.seconds = since_first_step();
   result.precision_at_1 = evaluated.precision_at_1;
   result.examples = static_cast<std::int64_t>(evaluated.examples);
+  result.left_out_examples = evaluated.left_out;
   if (evaluated.classes > actors::kRecalled) result.recall_at_5 = evaluated.recall_at_5;
   result.loss = evaluated.loss;
   result.subset = evaluated.subset;

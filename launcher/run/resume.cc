@@ -4,18 +4,24 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
+#include "actors/weights/model_note.h"
+#include "actors/weights/trained_weights.h"
+#include "kernels/optimizer/schedule.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/shell_word.h"
+#include "nets/describe_net.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -240,15 +246,115 @@ std::vector<std::string> passed_over(const ClusterFile& file,
                                      const actors::SavedCheckpoint& found) {
   std::vector<std::string> lines;
   if (expand_home(file.checkpoint.resume.text) == found.folder) return lines;
-  const std::string folder = std::filesystem::path(found.folder).parent_path().string();
-  for (const actors::FoundCheckpoint& one : actors::find_checkpoints(folder)) {
-    if (one.step <= found.manifest.step) continue;
-    if (!one.manifest && one.manifest.error().code == Errc::not_found) continue;
-    const Result<void> whole = one.manifest ? actors::check_parts({one.folder, *one.manifest}, true)
-                                            : Result<void>(one.manifest.error());
-    if (!whole) lines.push_back("not gone on from: " + whole.error().message);
+  for (const std::string& why : actors::damaged_after(found)) {
+    lines.push_back("not gone on from: " + why);
   }
   return lines;
+}
+
+namespace {
+
+Error other_classes(const std::string& why) {
+  return {Errc::invalid_argument,
+          fmt::format(
+              "checkpoint.resume: {}; give the data that it was trained on, or begin anew with its "
+              "weights, but for the last layer (`sterna export`, then init.from and "
+              "init.skip)",
+              why)};
+}
+
+/// A key of a job, "data.name", and its value as TOML.
+struct Setting {
+  std::string key;
+  std::string value;
+  bool operator==(const Setting&) const = default;
+};
+
+/// Keys of which the parameters after a step are no function, or in their last bits alone.
+bool teaches_nothing(std::string_view key) {
+  constexpr std::array<std::string_view, 17> kNothing{
+      "job.net",           "job.steps",      "job.epochs",        "job.micro_batch",
+      "job.threads",       "job.cpu_isa",    "data.test_files",   "data.threads",
+      "data.memory",       "data.most_bad",  "init.from",         "init.names",
+      "init.skip",         "gradient.allow", "gradient.exchange", "gradient.check_every",
+      "gradient.residuals"};
+  return std::ranges::find(kNothing, key) != kNothing.end();
+}
+
+/// Whether the learning rate of a step is another one where the job ends later.
+bool goes_by_the_end(const actors::OptimizerSection& optimizer) {
+  const auto schedule = kernels::find_schedule(optimizer.schedule);
+  if (!schedule) return false;
+  const auto rate = [&](std::uint64_t steps) {
+    return schedule->over({.initial = 1, .steps = steps}, optimizer.numbers)(1);
+  };
+  return rate(2) != rate(4);
+}
+
+template <class S>
+void append(std::vector<Setting>& settings, const Section<S>& section, const S& values) {
+  for (const Key<S>& key : section.keys) {
+    std::string name = fmt::format("{}.{}", section.name, key.name);
+    if (!teaches_nothing(name)) settings.push_back({std::move(name), toml_text(key, values)});
+  }
+}
+
+/// What a net learns from, in the order of files.
+std::vector<Setting> settings_of(const ClusterFile& file) {
+  std::vector<Setting> settings;
+  append(settings, actors::job_section(), file.job);
+  append(settings, actors::data_section(), file.data);
+  append(settings, actors::net_section(), file.net_choices);
+  append(settings, actors::init_section(), file.init);
+  append(settings, actors::scheme_section(), file.scheme);
+  append(settings, actors::optimizer_section(), file.optimizer);
+  append(settings, actors::local_optimizer_section(), file.local_optimizer);
+  append(settings, actors::gradient_section(), file.gradient);
+  if (goes_by_the_end(file.optimizer)) {
+    settings.push_back({"job.steps", std::to_string(file.job.steps)});
+  }
+  settings.push_back({"ranks", std::to_string(file.ranks())});
+  return settings;
+}
+
+}  // namespace
+
+std::vector<std::string> changes_since(const actors::SavedCheckpoint& from,
+                                       const ClusterFile& file) {
+  const Result<ClusterFile> before = parse_cluster_file(from.manifest.resolved, from.folder);
+  if (!before || !before->trains()) return {};
+  const std::vector<Setting> old = settings_of(*before);
+  // What it chose is in no checkpoint.
+  const bool chosen = before->gradient.codec == actors::kAutoCodec;
+  std::vector<std::string> changes;
+  for (const Setting& now : settings_of(file)) {
+    const auto was = std::ranges::find(old, now.key, &Setting::key);
+    if (was == old.end() || *was == now) continue;
+    if (chosen && (now.key == "gradient.codec" || now.key == "gradient.tensors")) continue;
+    changes.push_back(fmt::format("{} {} -> {}", now.key, was->value, now.value));
+  }
+  return changes;
+}
+
+Result<void> check_same_net(const actors::SavedCheckpoint& from, const ClusterFile& file,
+                            const input::DataLocation& data) {
+  STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
+  const Result<actors::ModelNote> note = actors::note_from(from.manifest.note, from.folder);
+  if (note) {
+    if (note->classes != job.classes) {
+      return other_classes(fmt::format("{} is of {} classes, and this job has {}", from.folder,
+                                       note->classes, job.classes));
+    }
+    STERNA_ASSIGN(const actors::ModelNote own, note_of_job(job, data));
+    const auto other = actors::first_other_class(*note, from.folder, own, data.dir.string());
+    if (other) return other_classes(*other);
+  }
+  STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(actors::net_options(job)));
+  STERNA_ASSIGN(const actors::TrainedWeights weights,
+                actors::TrainedWeights::open(from, actors::ValuesOf::parameters));
+  const Result<void> whole = weights.check(job.net, net.parameters);
+  if (whole) return {};
+  return Error{Errc::invalid_argument, "checkpoint.resume: " + whole.error().message};
 }
 
 }  // namespace sterna::launcher

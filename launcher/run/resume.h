@@ -66,4 +66,16 @@ std::string own_command();
 /// each. One that was never finished is no news.
 std::vector<std::string> passed_over(const ClusterFile& file, const actors::SavedCheckpoint& found);
 
+/// Whether the checkpoint has all parameters of the file's net, as large as the net has them, for
+/// the classes of the data, called the same and in the same order as far as both are named. Errors,
+/// each in a line: invalid_argument where it is not so; those of reading it and the data.
+Result<void> check_same_net(const actors::SavedCheckpoint& from, const ClusterFile& file,
+                            const input::DataLocation& data);
+
+/// What of the file, as it is resolved, teaches the net otherwise than the job did that made the
+/// checkpoint: "job.batch 32 -> 64", by the keys of data, optimizer, gradients and scheme, and by
+/// the number of ranks. None where the checkpoint does not say how it was made.
+std::vector<std::string> changes_since(const actors::SavedCheckpoint& from,
+                                       const ClusterFile& file);
+
 }  // namespace sterna::launcher

@@ -1,9 +1,11 @@
 #include "launcher/run/run_init.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "actors/weights/initial_weights.h"
@@ -26,6 +28,27 @@ bool has_server_here(const ClusterFile& file) {
   });
 }
 
+/// Whether what is taken of the weights would name the classes of the data wrongly: they are of
+/// other classes, or of the same in another order, and the logits are taken all the same.
+Result<void> check_classes(const actors::InitialWeights& weights,
+                           const std::vector<nets::ParameterSpec>& specs,
+                           const actors::JobConfig& job, const input::DataLocation& data) {
+  std::set<std::string> taken;
+  for (const nets::ParameterSpec& spec : specs) {
+    const bool takes = std::ranges::count(weights.match().taken, spec.name) > 0;
+    if (spec.logits && takes) taken.insert(spec.name.substr(0, spec.name.rfind('/')));
+  }
+  const Result<actors::ModelNote> note = weights.note();
+  if (taken.empty() || !note) return {};
+  STERNA_ASSIGN(const actors::ModelNote own, note_of_job(job, data));
+  const auto other = actors::first_other_class(*note, weights.path(), own, data.dir.string());
+  if (!other) return {};
+  return Error{Errc::invalid_argument,
+               fmt::format("init.from: {}; of weights for other classes, or for these in another "
+                           "order, take the rest, with init.skip = [\"{}\"]",
+                           *other, fmt::join(taken, "\", \""))};
+}
+
 }  // namespace
 
 ClusterFile with_absolute_init(const ClusterFile& file) {
@@ -44,7 +67,10 @@ Result<std::vector<std::string>> look_at_init(const ClusterFile& file,
   STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
   STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(actors::net_options(job)));
   const auto weights = actors::InitialWeights::open(job, net.parameters);
-  if (weights) return actors::summary(*weights);
+  if (weights) {
+    STERNA_TRY(check_classes(*weights, net.parameters, job, data));
+    return actors::summary(*weights);
+  }
   if (weights.error().code != Errc::not_found || has_server_here(file)) return weights.error();
   return std::vector<std::string>{fmt::format(
       "init.from: {} is not on this machine; the log of {} will say what is taken of it",

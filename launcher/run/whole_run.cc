@@ -9,7 +9,9 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/reader/data_folder.h"
 #include "input/place/class_names.h"
@@ -256,7 +258,7 @@ class WholeRun {
                   [&](const std::string& line) { console().say(line); });
     }
     STERNA_ASSIGN(from_, checkpoint_to_resume(file_, options_.run_dir));
-    return {};
+    return from_ != nullptr ? check_same_net(*from_, file_, data_) : Result<void>();
   }
 
   Result<void> make_directory() {
@@ -292,9 +294,15 @@ class WholeRun {
   /// Once nobody else has the directory.
   void tell_where_it_begins() {
     if (from_ != nullptr) {
-      for (const std::string& line : passed_over(file_, *from_)) console().say(line);
+      passed_over_ = passed_over(file_, *from_);
+      for (const std::string& line : passed_over_) console().say(line);
       console().say(
           fmt::format("going on from step {}, {}", thousands(first_step()), from_->folder));
+      const std::vector<std::string> changes = changes_since(*from_, resolved_);
+      if (!changes.empty()) {
+        console().say(printable(
+            fmt::format("other than in that checkpoint's job: {}", fmt::join(changes, ", "))));
+      }
     } else if (!directory_->made()) {
       console().say(directory_->path() + " has no checkpoint: it begins at step 0");
     }
@@ -316,11 +324,19 @@ class WholeRun {
                     [] { return in_unix_seconds(std::chrono::system_clock::now()); });
     events_->append(
         {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
+    note_passed_over(first_step());
     if (directory_->made()) return {};
     directory_->forget_result();
     metrics_.append(to_json(Restart{.step = first_step(), .cause = "the run was begun again"},
                             in_unix_seconds(now_)));
     return {};
+  }
+
+  /// The checkpoints that are damaged, for whose sake it goes on from an earlier step.
+  void note_passed_over(std::int64_t step) {
+    for (const std::string& line : passed_over_) {
+      events_->append({.kind = "passed_over", .step = step, .cause = line});
+    }
   }
 
   void plan_job() {
@@ -390,12 +406,29 @@ class WholeRun {
     hooks.step = [this](const StepMetrics& step) { metrics_.append(to_json(step)); };
     hooks.loss = [this](const LossMetrics& one) { metrics_.append(to_json(one)); };
     hooks.tensor = [this](const TensorMetrics& one) { metrics_.append(to_json(one)); };
-    hooks.evaluation = [this](const EvaluationResult& one) { metrics_.append(to_json(one)); };
+    hooks.evaluation = [this](const EvaluationResult& one) {
+      metrics_.append(to_json(one));
+      tell_left_out(one);
+    };
     if (for_tensorboard_ == nullptr) return;
     hooks.histogram = [this](const HistogramMetrics& one) {
       for_tensorboard_->append(to_json(one));
     };
     hooks.picture = [this](const PictureMetrics& one) { for_tensorboard_->append(to_json(one)); };
+  }
+
+  /// Each time that it is another number: in between, fewer examples are evaluated than at the end.
+  void tell_left_out(const EvaluationResult& one) {
+    if (std::exchange(left_out_[one.subset], one.left_out_examples) == one.left_out_examples) {
+      return;
+    }
+    if (one.left_out_examples == 0) return;
+    say(fmt::format(
+        "step {}: {} of {} {} examples {} damaged and left out; the evaluator's log "
+        "names them",
+        thousands(one.step), thousands(static_cast<std::int64_t>(one.left_out_examples)),
+        thousands(one.examples + static_cast<std::int64_t>(one.left_out_examples)), one.subset,
+        one.left_out_examples == 1 ? "is" : "are"));
   }
 
   void started(Cluster& cluster) {
@@ -448,7 +481,9 @@ class WholeRun {
                      .cause = last.cause,
                      .steps_again = last.steps_again});
     if (job_.from == nullptr) return;
-    for (const std::string& line : passed_over(job_.file, *job_.from)) say(line);
+    passed_over_ = passed_over(job_.file, *job_.from);
+    for (const std::string& line : passed_over_) say(line);
+    note_passed_over(last.step);
   }
 
   WholeRunEnd leave() {
@@ -506,6 +541,7 @@ class WholeRun {
   input::DataLocation data_;
   ClusterFile file_;  ///< in steps, and with where its weights are
   std::shared_ptr<const actors::SavedCheckpoint> from_;  ///< null: it begins at step 0
+  std::vector<std::string> passed_over_ = {};            ///< newer ones, and why
   std::unique_ptr<MetricsServer> scraped_;               ///< null: nobody asked for it
   std::chrono::system_clock::time_point now_;            ///< when the directory was made
   std::optional<RunDirectory> directory_;
@@ -522,7 +558,8 @@ class WholeRun {
   std::optional<EventLog> events_;
   std::string resume_;  ///< the command that goes on with it
   JobOptions job_;
-  std::int64_t step_ = 0;  ///< that was shown last
+  std::int64_t step_ = 0;                          ///< that was shown last
+  std::map<std::string, std::uint64_t> left_out_;  ///< by subset: of its last evaluation
   Restarts restarts_;
   JobOutcome outcome_;
 };

@@ -7,7 +7,7 @@ namespace sterna::launcher {
 
 STERNA_JSON(ActorEnd, name, type, host, end, cause)
 STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_at_5, loss,
-            examples)
+            examples, left_out_examples)
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
 STERNA_JSON(PlansOfWorkers, workers, device, plans)

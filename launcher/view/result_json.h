@@ -18,6 +18,7 @@ struct EvaluationResult {
   double seconds = 0;
   double precision_at_1 = 0;
   std::int64_t examples = 0;
+  std::uint64_t left_out_examples = 0;     ///< that were to be evaluated too, and are damaged
   std::optional<double> recall_at_5 = {};  ///< says something of nets with more than five classes
   double loss = 0;                         ///< mean cross-entropy
   std::string subset = "test";             ///< of evaluator.subsets

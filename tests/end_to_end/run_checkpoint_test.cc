@@ -242,6 +242,8 @@ TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
   ASSERT_EQ(kept("calm").exit_code(kPatience), 0);
   EXPECT_THAT(said("calm"), HasSubstr("nothing left to train"));
   EXPECT_THAT(said("calm", {"job.net=lenet", "job.hidden=[]"}), HasSubstr("is of the net mlp"));
+  EXPECT_THAT(said("calm", {"job.steps=40", "data.classes=12"}),
+              HasSubstr("is of 10 classes, and this job has 12"));
   {
     std::fstream part(path("calm/checkpoints/step-000000030/server0.safetensors"),
                       std::ios::in | std::ios::out | std::ios::binary);
@@ -257,11 +259,23 @@ TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
     before -= 5;
   }
   ASSERT_GT(before, 0);
+  SternaProgram& evaluated = sterna({"eval", "--checkpoint", "calm"});
+  EXPECT_EQ(evaluated.exit_code(kPatience), 0) << evaluated.story();
+  EXPECT_THAT(evaluated.err(),
+              AllOf(StartsWith("passed over: "), HasSubstr("server0.safetensors: its bytes"),
+                    HasSubstr(fmt::format("; step {} is taken instead\n", before))));
   SternaProgram& gone_on = kept("calm");
   EXPECT_EQ(gone_on.exit_code(kPatience), 0) << gone_on.story();
   EXPECT_THAT(gone_on.err(), AllOf(HasSubstr("not gone on from: "),
-                                   HasSubstr(fmt::format("going on from step {}", before))));
+                                   HasSubstr(fmt::format("going on from step {}", before)),
+                                   testing::Not(HasSubstr("that checkpoint's job"))));
+  EXPECT_THAT(content_of(path("calm/events.jsonl")),
+              HasSubstr(fmt::format(R"("kind":"passed_over","step":{},)", before)));
   EXPECT_THAT(said("calm"), HasSubstr("nothing left to train"));  // it is whole again
+  SternaProgram& other = run(with({"checkpoint.resume=calm", "job.steps=32", "job.batch=4",
+                                   "gradient.error_feedback=true", "optimizer.schedule=fixed"}));
+  EXPECT_EQ(other.exit_code(kPatience), 0) << other.story();
+  EXPECT_THAT(other.err(), HasSubstr("other than in that checkpoint's job: job.batch 8 -> 4\n"));
   std::filesystem::remove(path("calm/checkpoints/step-000000030/server0.safetensors"));
   EXPECT_THAT(said("calm/checkpoints/step-000000030"),
               AllOf(HasSubstr("server0.safetensors"), HasSubstr("missing")));

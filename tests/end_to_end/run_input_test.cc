@@ -285,6 +285,28 @@ TEST_F(RunRecords, OneThatIsDamagedEndsTheRunWithItsFileAndPlaceWhereNoneMayBe) 
   EXPECT_FALSE(result().contains("actor_restarts")) << "it would happen again";
 }
 
+TEST_F(RunRecords, ADamagedTestExampleCountsNowhereAndIsToldOf) {
+  const std::string validation = "records/validation-00000-of-00001";
+  {
+    std::fstream stream(path(validation), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path(validation)) / 4));
+    stream.put('\x7f');
+  }
+  SternaProgram& program = train("0.1");
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_THAT(program.err() + program.out(),
+              HasSubstr("step 3: 1 of 2 test examples is damaged and left out; "));
+  const auto last = result()["evaluations"].back();
+  EXPECT_EQ(last["examples"], 1);
+  EXPECT_EQ(last["left_out_examples"], 1);
+  SternaProgram& evaluated = sterna({"eval", "--weights", "run", "--json"});
+  ASSERT_EQ(evaluated.exit_code(kPatience), 0) << evaluated.story();
+  EXPECT_THAT(evaluated.out(), HasSubstr("\"examples\":1,\"left_out_examples\":1,"));
+  EXPECT_THAT(evaluated.err(), AllOf(StartsWith("1 of 2 test examples is damaged and left out, "
+                                                "such as "),
+                                     HasSubstr(validation + ": record 0 at byte 0")));
+}
+
 // ---- the run directory ----
 
 TEST_F(RunInput, RefusesARunDirectoryThatExists) {

@@ -84,14 +84,17 @@ Result<input::Preparation> preparation(const DataShowOptions& options,
   return actors::preparation_of(job, facts, facts.count);
 }
 
-/// Of the training set the rows of the one rank's batch, of the test set as many in their order.
-Result<void> prepare_sheet(const input::Source& source, Split split, const DataShowOptions& options,
-                           const input::Preparation& how, const input::PreparedRows& into) {
+/// Of the training set the rows of the one rank's batch, of the test set as many in their order,
+/// without those that are damaged. How many they are.
+Result<std::size_t> prepare_sheet(const input::Source& source, Split split,
+                                  const DataShowOptions& options, const input::Preparation& how,
+                                  const input::PreparedRows& into) {
   const auto batch = static_cast<std::uint32_t>(into.labels.size());
   const std::uint64_t count = source.facts().count;
   if (split == Split::train) {
     const auto rows = input::batch_rows({how.seed, options.step, 0, 1, batch}, count);
-    return input::prepare_training(source, 0, rows, how, into);
+    STERNA_TRY(input::prepare_training(source, 0, rows, how, into));
+    return rows.size();
   }
   std::vector<std::uint64_t> examples(batch);
   for (std::uint64_t i = 0; i < batch; ++i) {
@@ -103,8 +106,8 @@ Result<void> prepare_sheet(const input::Source& source, Split split, const DataS
 Result<void> write_sheet(const input::Source& source, Split split, const DataShowOptions& options,
                          const input::Preparation& how) {
   input::PreparedBatch batch(how, kSheetSide * kSheetSide);
-  STERNA_TRY(prepare_sheet(source, split, options, how, batch.rows()));
-  const input::Picture sheet = contact_sheet(batch.rows(), how.options.shape);
+  STERNA_ASSIGN(const std::size_t rows, prepare_sheet(source, split, options, how, batch.rows()));
+  const input::Picture sheet = contact_sheet(batch.rows(rows), how.options.shape);
   STERNA_ASSIGN(const std::vector<std::uint8_t> png, input::encode_png(sheet));
   const std::array parts{std::as_bytes(std::span(png))};
   return write_atomically(options.png, parts);

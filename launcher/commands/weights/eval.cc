@@ -13,6 +13,7 @@
 #include "launcher/commands/device_option.h"
 #include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/commands/weights/follow_checkpoints.h"
+#include "launcher/commands/weights/say_passed_over.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/confusion_csv.h"
@@ -50,6 +51,16 @@ std::string line_of(const WeightsEvaluation& result, const std::string& subset) 
   return text + ", " + printable(result.weights) + "\n";
 }
 
+/// What of the examples says nothing of the weights.
+void say_left_out(const actors::Evaluation& found, const std::string& subset,
+                  const Console& console) {
+  if (found.left_out == 0) return;
+  console.say(fmt::format("{} of {} {} examples {} damaged and left out, such as {}",
+                          thousands(static_cast<std::int64_t>(found.left_out)),
+                          thousands(static_cast<std::int64_t>(found.examples + found.left_out)),
+                          subset, found.left_out == 1 ? "is" : "are", printable(found.damage)));
+}
+
 std::string json_of(const WeightsEvaluation& result, const std::string& subset) {
   const actors::Evaluation& found = result.evaluation;
   const bool many = result.classes > actors::kRecalled;
@@ -61,6 +72,7 @@ std::string json_of(const WeightsEvaluation& result, const std::string& subset) 
                     {"data", result.data},
                     {"subset", subset},
                     {"examples", found.examples},
+                    {"left_out_examples", found.left_out},
                     {"precision_at_1", found.precision_at_1},
                     {"recall_at_5", many ? Json(found.recall_at_5) : Json(nullptr)},
                     {"loss", found.loss}}) +
@@ -83,6 +95,7 @@ Result<WeightsEvaluation> tell(const TrainedWeights& weights, const EvalOptions&
   STERNA_ASSIGN(WeightsEvaluation result, evaluate_weights(weights, options.how, console));
   STERNA_TRY(write_confusion(options.confusion, result));
   const std::string& subset = options.how.subset;
+  say_left_out(result.evaluation, subset, console);
   if (!console.print_result(options.json ? json_of(result, subset) : line_of(result, subset))) {
     return Error{Errc::io, "the result went nowhere"};
   }
@@ -108,6 +121,9 @@ Result<void> eval_checkpoint(const EvalOptions& options, const Console& console)
                               });
   }
   STERNA_ASSIGN(const actors::SavedCheckpoint saved, actors::open_checkpoint(options.checkpoint));
+  if (saved.folder != options.checkpoint) {
+    say_passed_over(actors::damaged_after(saved), saved.manifest.step, console);
+  }
   STERNA_TRY(tell_checkpoint(saved, options, console));
   return {};
 }
@@ -115,6 +131,7 @@ Result<void> eval_checkpoint(const EvalOptions& options, const Console& console)
 Result<void> eval_weights(const std::string& path, const EvalOptions& options,
                           const Console& console) {
   STERNA_ASSIGN(const TrainedWeights weights, TrainedWeights::open(path));
+  say_passed_over(weights, console);
   STERNA_TRY(tell(weights, options, console));
   return {};
 }

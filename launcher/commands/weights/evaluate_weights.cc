@@ -75,12 +75,25 @@ Result<FoundJob> job_of_weights(const actors::TrainedWeights& weights,
   return job_of_note(*note, options.data, console);
 }
 
+/// Of data whose classes have other names than those of the weights, or stand in another order,
+/// every number would be wrong.
+Result<void> check_classes(const actors::TrainedWeights& weights, const FoundJob& found) {
+  const Result<actors::ModelNote> note = weights.note();
+  if (!note) return {};  // then nothing says what its classes are called
+  STERNA_ASSIGN(const actors::ModelNote own, note_of_job(found.config, found.data));
+  const auto other = actors::first_other_class(*note, weights.path(), own, found.data.dir.string());
+  if (!other) return {};
+  return Error{Errc::invalid_argument,
+               *other + "; evaluate the weights on data of the same classes, in the same order"};
+}
+
 }  // namespace
 
 Result<WeightsEvaluation> evaluate_weights(const actors::TrainedWeights& weights,
                                            const EvaluateOptions& options, const Console& console) {
   STERNA_ASSIGN(const FoundJob found, job_of_weights(weights, options, console));
   const actors::JobConfig& job = found.config;
+  STERNA_TRY(check_classes(weights, found));
   const std::uint64_t examples =
       options.examples > 0 ? options.examples : actors::examples_of(job, options.subset, job.steps);
   const auto fill = [&](nets::Net& net) -> Result<void> {

@@ -38,7 +38,8 @@ struct WeightsEvaluation {
 /// The same numbers, bit for bit, as the evaluator of a run says of the same values, subset and
 /// number of examples (from a file alone: if that run's evaluator.batch, job.threads and
 /// job.cpu_isa were the defaults), where both compute on a CPU, or on the same device. Errors:
-/// those of the files, one line each; a tensor that the net has and the weights have not, have in
+/// those of the files, one line each; data whose classes have other names than those of the
+/// weights, or stand in another order; a tensor that the net has and the weights have not, have in
 /// another shape, or that only they have.
 Result<WeightsEvaluation> evaluate_weights(const actors::TrainedWeights& weights,
                                            const EvaluateOptions& options, const Console& console);

@@ -9,6 +9,7 @@
 
 #include "actors/weights/export.h"
 #include "launcher/commands/command.h"
+#include "launcher/commands/weights/say_passed_over.h"
 #include "launcher/commands/weights/which_values.h"
 #include "launcher/summary/event_file.h"
 #include "launcher/text/text_format.h"
@@ -52,19 +53,20 @@ std::string place_of(const ExportOptions& options, const actors::TrainedWeights&
 }
 
 /// Where it went.
-Result<std::string> export_to_place(const ExportOptions& options) {
+Result<std::string> export_to_place(const ExportOptions& options, const Console& console) {
   if (options.form == kTensorBoard) {
     return export_events(options.weights, options.into.empty() ? options.weights : options.into);
   }
   STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
   STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
+  say_passed_over(weights, console);
   std::string into = place_of(options, weights);
   STERNA_TRY(actors::export_weights(weights, options.form, into));
   return into;
 }
 
 int export_to(const ExportOptions& options, const Console& console) {
-  const Result<std::string> into = export_to_place(options);
+  const Result<std::string> into = export_to_place(options, console);
   if (!into) return console.report(into.error());
   std::error_code ignored;
   const std::uintmax_t bytes = fs::file_size(*into, ignored);

@@ -13,6 +13,7 @@
 #include "input/pictures/decode.h"
 #include "launcher/commands/command.h"
 #include "launcher/commands/device_option.h"
+#include "launcher/commands/weights/say_passed_over.h"
 #include "launcher/commands/weights/which_values.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
@@ -79,15 +80,16 @@ Result<std::optional<std::vector<float>>> predict(actors::Model& model, const As
   return std::optional(std::move(logits));
 }
 
-Result<actors::Model> load(const PredictOptions& options) {
+Result<actors::Model> load(const PredictOptions& options, const Console& console) {
   STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
   STERNA_ASSIGN(auto device, options.device.open());
   STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
+  say_passed_over(weights, console);
   return actors::Model::load(weights, std::move(device));
 }
 
 int predict(const PredictOptions& options, const Console& console) {
-  Result<actors::Model> model = load(options);
+  Result<actors::Model> model = load(options, console);
   if (!model) return console.report(model.error());
   const actors::ModelNote& note = model->note();
   std::vector<Asked> all;

@@ -4,6 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace sterna::actors {
 namespace {
@@ -107,6 +111,52 @@ TEST(AnswerOf, OfFiveClassesOrFewerEachIsRecalledUnlessALogitIsNotFinite) {
   infinite[0] = std::numeric_limits<float>::infinity();
   EXPECT_FALSE(answer_of(infinite, 3).recalled);
   EXPECT_EQ(answer_of(infinite, 0).chosen, 5U);
+}
+
+/// Examples of which some cannot be read.
+class TornSource final : public input::Source {
+ public:
+  TornSource(input::Dataset dataset, std::set<std::uint64_t> torn)
+      : whole_(std::move(dataset)), torn_(std::move(torn)) {}
+  const input::SourceFacts& facts() const override { return whole_.facts(); }
+  Result<input::StoredExample> read(std::uint64_t index) const override {
+    if (!torn_.contains(index)) return whole_.read(index);
+    return Error{Errc::malformed, "picture " + std::to_string(index) + ": torn"};
+  }
+
+ private:
+  input::MemorySource whole_;
+  std::set<std::uint64_t> torn_;
+};
+
+TEST_F(EvaluationTest, ADamagedExampleIsInNoCountAndNoOtherCountsForIt) {
+  bias() = 1;
+  for (std::size_t i = 0; i < net->parameters().size(); ++i) net->parameters_changed(i);
+  input::Preparation lenient = how;
+  lenient.bad = std::make_shared<input::BadExamples>(10, 1);
+  // All of the second batch, and the first of the first.
+  const TornSource torn(dataset, {0, 4, 5, 6, 7});
+  const auto found = evaluate(*net, torn, lenient, 10);  // labels 1, 3, 1, 1, 3
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(found->examples, 5U);
+  EXPECT_EQ(found->left_out, 5U);
+  EXPECT_EQ(found->damage, "picture 0: torn");
+  EXPECT_EQ(found->precision_at_1, 0.4);
+  EXPECT_EQ(found->confusion, (std::vector<ConfusionCell>{{1, 3, 3}, {3, 3, 2}}));
+  // A mean of log(9 + e) less 1 where the label is 3.
+  EXPECT_NEAR(found->loss, std::log(9 + std::exp(1.0)) - 0.4, 1e-6);
+  const auto again = evaluate(*net, torn, lenient, 10);
+  EXPECT_EQ(again.value().left_out, 5U) << "as often as it is evaluated";
+}
+
+TEST_F(EvaluationTest, OfDamagedExamplesAloneThereIsNone) {
+  input::Preparation lenient = how;
+  lenient.bad = std::make_shared<input::BadExamples>(10, 1);
+  dataset.count = 2;
+  const auto none = evaluate(*net, TornSource(dataset, {0, 1}), lenient, 10);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().message,
+            "all 2 examples to evaluate are damaged, such as picture 0: torn");
 }
 
 TEST_F(EvaluationTest, WithoutExamplesThereIsNone) {

@@ -56,6 +56,19 @@ TEST(ModelNote, ReadsBackWhatItWrote) {
   EXPECT_EQ(read->average_decay, 0.999);
 }
 
+TEST(ModelNote, NamesTheFirstClassThatAnotherCallsDifferently) {
+  const auto other = [](const std::vector<std::string>& labels, std::uint16_t first) {
+    const ModelNote theirs = note_of(flowers(), 0, "resize_crop", {labels, first});
+    return first_other_class(note(), "A", theirs, "B").value_or("none");
+  };
+  EXPECT_EQ(other({"daisy", "rose"}, 1), "none");
+  EXPECT_EQ(other({"background", "daisy", "rose", "tulip"}, 0), "none") << "more are named";
+  EXPECT_EQ(other({}, 0), "none");
+  EXPECT_EQ(other({"daisy", "tulip"}, 1), "class 2 is \"rose\" in A and \"tulip\" in B");
+  EXPECT_EQ(other({"rose", "daisy"}, 1), "class 1 is \"daisy\" in A and \"rose\" in B");
+  EXPECT_EQ(other({"daisy", "rose"}, 0), "class 1 is \"daisy\" in A and \"rose\" in B");
+}
+
 TEST(ModelNote, SaysWhatTheNetIsMadeWith) {
   const JobConfig job = flowers();
   const nets::NetOptions options = note().net(7);

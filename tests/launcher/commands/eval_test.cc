@@ -1,6 +1,7 @@
 // sterna eval: what it refuses. That its numbers are the run's, tests/end_to_end shows.
 #include <array>
 
+#include "actors/weights/model_note.h"
 #include "kernels/device/host_device.h"
 #include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/view/confusion_csv.h"
@@ -36,7 +37,8 @@ steps = 7
   }
   /// Of a net with as many hidden units, without the last of its tensors if `less`: zeros, or
   /// multiples of `each` that differ.
-  std::string weights(std::uint32_t hidden, bool less = false, float each = 0) {
+  std::string weights(std::uint32_t hidden, bool less = false, float each = 0,
+                      const nets::Metadata& says = {}) {
     const auto net = nets::make_net({.name = "mlp", .hidden = {hidden}, .batch = 1}).value();
     std::vector<nets::ParameterSpec> specs = net->parameters();
     if (less) specs.pop_back();
@@ -49,8 +51,17 @@ steps = 7
       values.emplace_back(some);
     }
     std::string path = folder.path() + "/weights.safetensors";
-    EXPECT_TRUE(nets::write_safetensors(path, specs, values, {}).ok());
+    EXPECT_TRUE(nets::write_safetensors(path, specs, values, says).ok());
     return path;
+  }
+  /// That say what their classes are called.
+  std::string weights_for(const std::vector<std::string>& classes) {
+    actors::JobConfig job;
+    job.net = "mlp";
+    job.hidden = {4};
+    job.picture = {28, 28, 1};
+    job.classes = 10;
+    return weights(4, false, 0, to_metadata(actors::note_of(job, 7, "mnist", {classes, 0})));
   }
   Said eval(const std::string& weights, std::vector<const char*> more = {}) {
     more.insert(more.begin(), {"eval", "--weights", weights.c_str(), "--data", data.c_str()});
@@ -135,6 +146,23 @@ TEST_F(EvalCommand, RefusesInALineWhatIsNotOfTheNet) {
   write("other.toml", "format = 2");
   const std::string other = folder.path() + "/other.toml";
   EXPECT_THAT(eval(path, {"--config", other.c_str()}).err, HasSubstr("other.toml"));
+}
+
+TEST_F(EvalCommand, RefusesDataWhoseClassesAreOthersOrInAnotherOrder) {
+  write("data/labels.txt", "cat\ndog\nowl\n");
+  EXPECT_EQ(eval(weights_for({"cat", "dog", "owl"})).exit, 0);
+  EXPECT_EQ(eval(weights_for({})).exit, 0) << "nobody says";
+  const std::string path = weights_for({"cat", "owl", "dog"});
+  const Said swapped = eval(path, {"--json"});
+  EXPECT_EQ(swapped.exit, 2);
+  EXPECT_EQ(swapped.out, "");
+  EXPECT_EQ(swapped.err, "class 1 is \"owl\" in " + path + " and \"dog\" in " + data +
+                             "; evaluate the weights on data of the same classes, in the same "
+                             "order\n");
+  std::filesystem::remove(folder.path() + "/resolved.toml");
+  EXPECT_EQ(eval(path).exit, 2) << "nor by what the weights say of themselves alone";
+  std::filesystem::remove(data + "/labels.txt");
+  EXPECT_EQ(eval(path).exit, 0) << "the data do not say";
 }
 
 TEST_F(EvalCommand, WithoutAClusterFileTheWeightsMustSayWhatTheyAre) {

@@ -1,17 +1,27 @@
-// What a run keeps its checkpoints in.
+// What a run keeps its checkpoints in, and whether a job can go on from one.
 #include "launcher/run/resume.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
 
+#include "actors/weights/model_note.h"
+#include "input/digits/digits.h"
+#include "input/formats/labels.h"
+#include "launcher/run/job_plan.h"
+#include "tests/launcher/kept_checkpoint.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::StartsWith;
 
 class CheckpointFolderTest : public testing::Test {
@@ -42,6 +52,119 @@ TEST_F(CheckpointFolderTest, OneThatCannotBeMadeIsRefused) {
   EXPECT_THAT(refused.error().message, HasSubstr("; name another"));
   file_.checkpoint.every_steps = 0;
   EXPECT_TRUE(try_checkpoint_folder(file_).ok()) << "it makes none";
+}
+
+TEST_F(CheckpointFolderTest, NewerOnesThatAreDamagedArePassedOverWithTheirFile) {
+  const std::string run = folder_ / "run";
+  for (const std::uint64_t step : {5, 10, 15}) keep_checkpoint(run, step);
+  const std::string part = run + "/checkpoints/step-000000010/server0.safetensors";
+  std::ofstream(part) << "1234567";
+  std::filesystem::remove(run + "/checkpoints/step-000000015/manifest.json");  // never finished
+  const auto found = actors::open_checkpoint(run);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(found->manifest.step, 5U);
+  EXPECT_THAT(actors::damaged_after(*found), ElementsAre(StartsWith(part + ": 7 bytes, ")));
+  EXPECT_THAT(passed_over(file_, *found), ElementsAre(StartsWith("not gone on from: " + part)));
+}
+
+ClusterFile file_of(const std::vector<std::string>& settings = {}) {
+  const std::string text = R"(format = 1
+[[actor]]
+role = "parameter_server"
+[[actor]]
+role = "worker"
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "mlp"
+hidden = [4]
+steps = 10
+)";
+  Result<ClusterFile> file = parse_cluster_file(text, "x.toml", settings);
+  EXPECT_TRUE(file.ok()) << file.error().message;
+  return file ? *std::move(file) : ClusterFile();
+}
+
+class ResumedJob : public testing::Test {
+ protected:
+  ResumedJob() : data_{folder_.path(), "digits"} {
+    EXPECT_TRUE(input::make_digits(folder_.path(), {.seed = 3, .train = 4, .test = 2}).ok());
+    name_classes({"zero", "one", "two"});
+    from_.folder = "calm/checkpoints/step-000000005";
+    from_.manifest.net = "mlp";
+    from_.manifest.step = 5;
+    from_.manifest.resolved = resolved(file_of());
+    const auto job = job_of(file_of(), data_);
+    EXPECT_TRUE(job.ok()) << job.error().message;
+    from_.manifest.note = to_metadata(note_of_job(*job, data_).value());
+  }
+  void name_classes(const std::vector<std::string>& names) const {
+    EXPECT_TRUE(input::write_labels(folder_ / "labels.txt", {names, 0}).ok());
+  }
+  /// What is said against it; the checkpoint has no parameters at all.
+  std::string refused(const ClusterFile& file = file_of()) const {
+    const Result<void> checked = check_same_net(from_, file, data_);
+    EXPECT_FALSE(checked.ok());
+    if (checked) return "";
+    EXPECT_EQ(checked.error().code, Errc::invalid_argument);
+    return checked.error().message;
+  }
+  std::vector<std::string> changes(const std::vector<std::string>& settings) const {
+    return changes_since(from_, file_of(settings));
+  }
+
+  TemporaryFolder folder_;
+  const input::DataLocation data_;
+  actors::SavedCheckpoint from_;
+};
+
+TEST_F(ResumedJob, DoesNotGoOnWithClassesOfOtherNamesOrInAnotherOrder) {
+  const std::string places =
+      " in calm/checkpoints/step-000000005 and \"dos\" in " + folder_.path() + "; ";
+  name_classes({"zero", "one", "dos"});
+  EXPECT_THAT(refused(), HasSubstr("checkpoint.resume: class 2 is \"two\"" + places));
+  name_classes({"zero", "two", "one"});
+  EXPECT_THAT(refused(), HasSubstr("class 1 is \"one\" in calm/checkpoints/step-000000005 and "
+                                   "\"two\" in "));
+}
+
+TEST_F(ResumedJob, DoesNotGoOnWithAnotherNumberOfClasses) {
+  EXPECT_THAT(refused(file_of({"data.classes=12"})),
+              HasSubstr("checkpoint.resume: calm/checkpoints/step-000000005 is of 10 classes, and "
+                        "this job has 12; "));
+}
+
+TEST_F(ResumedJob, DoesNotGoOnWithParametersOfAnotherSize) {
+  EXPECT_THAT(refused(), HasSubstr("checkpoint.resume: calm/checkpoints/step-000000005: mlp has "
+                                   "\"fc1/weights\" {4, 784}, and the checkpoint has none"));
+}
+
+TEST_F(ResumedJob, NothingHasChangedWhereAKeyTeachesNothing) {
+  EXPECT_THAT(changes({}), IsEmpty());
+  EXPECT_THAT(changes({"job.threads=2", "job.steps=90", "data.most_bad=0.5", "evaluator.every=3",
+                       "actor.parameter_server.count=3", "checkpoint.every_steps=2"}),
+              IsEmpty());
+}
+
+TEST_F(ResumedJob, WhatTeachesOtherwiseIsNamedKeyByKey) {
+  EXPECT_THAT(
+      changes({"job.batch=64", "job.seed=9", "optimizer.learning_rate=0.5", "gradient.codec=none",
+               "actor.worker.count=3"}),
+      ElementsAre("job.batch 32 -> 64", "job.seed 1 -> 9", "optimizer.learning_rate 0.01 -> 0.5",
+                  "gradient.codec \"ternary\" -> \"none\"", "ranks 1 -> 3"));
+}
+
+TEST_F(ResumedJob, MoreStepsTeachOtherwiseWhereTheRateGoesByThem) {
+  from_.manifest.resolved = resolved(file_of({"optimizer.schedule=cosine"}));
+  EXPECT_THAT(changes({"optimizer.schedule=cosine", "job.steps=90"}),
+              ElementsAre("job.steps 10 -> 90"));
+}
+
+TEST_F(ResumedJob, NothingIsSaidOfACheckpointThatDoesNotSayHowItWasMade) {
+  from_.manifest.resolved = "format = 7";
+  EXPECT_THAT(changes({"job.batch=64"}), IsEmpty());
 }
 
 }  // namespace

@@ -42,11 +42,12 @@ TEST(ResultJson, HasTheEvaluationsInTheirOrder) {
   RunResult result;
   result.evaluations = {{250, 5.5, 0.97, 2000, 0.99, 0.125},
                         {500, 11, 0.98, 10000, std::nullopt, 0.5, "train", "averages"}};
-  EXPECT_EQ(Json::parse(to_json(result))["evaluations"].dump(),
-            R"([{"step":250,"seconds":5.5,"subset":"test","of":"parameters",)"
-            R"("precision_at_1":0.97,"recall_at_5":0.99,"loss":0.125,"examples":2000},)"
-            R"({"step":500,"seconds":11.0,"subset":"train","of":"averages",)"
-            R"("precision_at_1":0.98,"recall_at_5":null,"loss":0.5,"examples":10000}])");
+  EXPECT_EQ(
+      Json::parse(to_json(result))["evaluations"].dump(),
+      R"([{"step":250,"seconds":5.5,"subset":"test","of":"parameters",)"
+      R"("precision_at_1":0.97,"recall_at_5":0.99,"loss":0.125,"examples":2000,"left_out_examples":0},)"
+      R"({"step":500,"seconds":11.0,"subset":"train","of":"averages",)"
+      R"("precision_at_1":0.98,"recall_at_5":null,"loss":0.5,"examples":10000,"left_out_examples":0}])");
 }
 
 TEST(ResultJson, HasThePlansOfWorkersOnDevices) {
@@ -123,9 +124,10 @@ TEST(Metrics, OfARestartAreALineOfTheirKind) {
 }
 
 TEST(Metrics, OfAnEvaluationAreALineOfTheirKind) {
-  EXPECT_EQ(to_json(EvaluationResult{250, 5.5, 0.97, 2000}),
-            R"({"kind":"evaluation","step":250,"seconds":5.5,"subset":"test","of":"parameters",)"
-            R"("precision_at_1":0.97,"recall_at_5":null,"loss":0.0,"examples":2000})");
+  EXPECT_EQ(
+      to_json(EvaluationResult{250, 5.5, 0.97, 2000}),
+      R"({"kind":"evaluation","step":250,"seconds":5.5,"subset":"test","of":"parameters",)"
+      R"("precision_at_1":0.97,"recall_at_5":null,"loss":0.0,"examples":2000,"left_out_examples":0})");
 }
 
 TEST(Metrics, OfATensorAreALineOfTheirKind) {
