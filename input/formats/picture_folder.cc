@@ -26,16 +26,6 @@ namespace {
 
 bool is_hidden(const std::string& name) { return name.starts_with('.'); }
 
-bool is_picture(const std::string& name) {
-  constexpr std::array<std::string_view, 3> kEndings{".jpg", ".jpeg", ".png"};
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::ranges::any_of(kEndings, [&](std::string_view ending) {
-    return name.size() >= ending.size() &&
-           std::ranges::equal(std::string_view(name).substr(name.size() - ending.size()), ending,
-                              {}, lower);
-  });
-}
-
 struct FoundLabels {
   fs::path path;
   bool shared = false;  ///< it lies around the folder, for other splits as well
@@ -152,6 +142,13 @@ Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
 }  // namespace
 
 Result<PictureFolder> list_picture_folder(const fs::path& dir) {
+bool is_picture(const std::string& name) {
+  constexpr std::array<std::string_view, 3> kEndings{".jpg", ".jpeg", ".png"};
+  const std::string small = in_small_letters(name);
+  return std::ranges::any_of(kEndings,
+                             [&](std::string_view ending) { return small.ends_with(ending); });
+}
+
   STERNA_ASSIGN(const ClassFolders folders, class_folders_in(dir));
   return list(dir, folders);
 }
