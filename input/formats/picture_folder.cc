@@ -13,6 +13,7 @@
 
 #include "input/files/listing.h"
 #include "input/formats/labels.h"
+#include "input/formats/name_forms.h"
 #include "input/pictures/decode.h"
 #include "input/records/record_files.h"
 #include "input/records/tfrecord.h"
@@ -55,8 +56,8 @@ Result<std::vector<std::string>> classes_of(const fs::path& dir,
     if (named.contains(folder)) continue;
     return refused(
         fmt::format("{} has the folder {}, which {} does not name; add it there, or "
-                    "remove the file to count the folders by name",
-                    dir.string(), folder, found->path.string()));
+                    "remove the file to count the folders by name{}",
+                    dir.string(), folder, found->path.string(), other_form(folder, labels.names)));
   }
   // A small split may lack a class that another one has.
   if (found->shared) return std::move(labels.names);
@@ -119,8 +120,8 @@ Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
     if (label == labels.end()) {
       return Error{Errc::invalid_argument,
                    fmt::format("{} is of a class that the training pictures beside it do not have; "
-                               "remove it, or put some of its pictures there",
-                               (dir / folder).string())};
+                               "remove it, or put some of its pictures there{}",
+                               (dir / folder).string(), other_form(folder, found.classes))};
     }
     STERNA_ASSIGN(const std::vector<std::string> files,
                   names_in(dir / folder, fs::file_type::regular));

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::EndsWith;
 
 class PictureFolderTest : public testing::Test {
  protected:
@@ -118,6 +119,23 @@ TEST_F(PictureFolderTest, KnowsItsSplitsByTheirFolders) {
   put("val/a/1.jpg");
   EXPECT_EQ(split_folder(dir(), Split::test), std::nullopt) << "no train beside it";
   put("train/a/1.jpg");
+TEST_F(PictureFolderTest, SaysWhereNamesDifferInTheFormOfTheirLettersAlone) {
+  put("train/Caf\xc3\xa9/1.jpg");
+  put("val/Cafe\xcc\x81/1.jpg");
+  const auto val = list_split(dir(), Split::test);
+  ASSERT_FALSE(val.ok());
+  EXPECT_THAT(val.error().message,
+              EndsWith(R"(; "Cafe\xcc\x81" and "Caf\xc3\xa9" seem to differ only in the )"
+                       "form of their Unicode letters (NFC, NFD): give both one form"));
+  put("train/labels.txt", "Cafe\xcc\x81\n");
+  EXPECT_THAT(list_split(dir(), Split::train).error().message, HasSubstr("seem to differ only"));
+  // Of two that are spelled otherwise nothing is said.
+  fs::remove_all(dir() / "val");
+  fs::remove(dir() / "train/labels.txt");
+  put("val/Caf\xc3\xa8/1.jpg");
+  EXPECT_THAT(list_split(dir(), Split::test).error().message, EndsWith("its pictures there"));
+}
+
   put("test/a/1.jpg");
   EXPECT_EQ(split_folder(dir(), Split::train), dir() / "train");
   EXPECT_EQ(split_folder(dir(), Split::test), dir() / "val");
