@@ -25,6 +25,7 @@
 #include "launcher/text/json_line.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
+#include "launcher/record/output_file.h"
 #include "launcher/text/text_table.h"
 #include "runtime/base/file.h"
 
@@ -160,6 +161,7 @@ Result<Shown> look(const DataShowOptions& options, const Console& console) {
     STERNA_TRY(write_sheet(source, split, options, shown.how));
   }
   return shown;
+  STERNA_TRY(check_output(options.png, ".png", "--png"));
 }
 
 std::string text_of(const Extent& extent) {

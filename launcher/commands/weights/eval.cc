@@ -13,6 +13,7 @@
 #include "launcher/commands/device_option.h"
 #include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/commands/weights/follow_checkpoints.h"
+#include "launcher/record/output_file.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/confusion_csv.h"
@@ -126,6 +127,8 @@ int eval(EvalOptions& options, const Console& console) {
   if (options.follow && options.checkpoint.empty()) {
     return console.report({Errc::invalid_argument, "--follow goes with --checkpoint"});
   }
+  const Result<void> free = check_output(options.confusion, ".csv", "--confusion");
+  if (!free) return console.report(free.error());
   auto device = options.device.open();
   if (!device) return console.report(device.error());
   options.how.device = std::move(*device);

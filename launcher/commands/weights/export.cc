@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "actors/weights/export.h"
 #include "launcher/commands/command.h"
 #include "launcher/commands/weights/which_values.h"
+#include "launcher/record/output_file.h"
 #include "launcher/summary/event_file.h"
 #include "launcher/text/text_format.h"
 
@@ -41,14 +43,26 @@ fs::path beside(const std::string& weights) {
   return (path.parent_path() / "..").lexically_normal() / path.filename();
 }
 
-/// Unless the command line says where.
-std::string place_of(const ExportOptions& options, const actors::TrainedWeights& weights) {
-  if (!options.into.empty()) return options.into;
-  fs::path into = beside(weights.path());
+std::string_view ending_of(const ExportOptions& options) {
   for (const actors::WeightsForm& form : actors::weights_forms()) {
-    if (form.name == options.form) into.replace_extension(form.extension);
+    if (form.name == options.form) return form.extension;
   }
-  return into.string();
+  return "";
+}
+
+/// Unless the command line says where.
+Result<std::string> place_of(const ExportOptions& options, const actors::TrainedWeights& weights) {
+  std::string into = options.into;
+  if (into.empty()) into = beside(weights.path()).replace_extension(ending_of(options)).string();
+  std::error_code ignored;
+  if (!fs::equivalent(weights.path(), into, ignored)) {
+    STERNA_TRY(check_output(into, ending_of(options), "--into"));
+    return into;
+  }
+  return Error{Errc::invalid_argument,
+               fmt::format("--to {} would write over the weights themselves, {}; say where it goes "
+                           "with --into FILE",
+                           options.form, into)};
 }
 
 /// Where it went.
@@ -58,7 +72,7 @@ Result<std::string> export_to_place(const ExportOptions& options) {
   }
   STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
   STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
-  std::string into = place_of(options, weights);
+  STERNA_ASSIGN(std::string into, place_of(options, weights));
   STERNA_TRY(actors::export_weights(weights, options.form, into));
   return into;
 }
