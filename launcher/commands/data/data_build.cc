@@ -10,6 +10,9 @@
 #include <thread>
 
 #include "input/build/build_records.h"
+#include "input/formats/passed_over.h"
+#include "input/formats/picture_folder.h"
+#include "input/place/class_names.h"
 #include "launcher/commands/data/data_parts.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
@@ -47,6 +50,16 @@ std::optional<double> share_of(std::string_view text) {
 unsigned threads_of(std::int64_t asked) {
   if (asked > 0) return static_cast<unsigned>(asked);
   return std::max(std::thread::hardware_concurrency(), 1U);
+}
+
+/// What its folders hold that was not built, or does what their owner may not know.
+void tell_of_folders(const std::string& folder, const Console& console) {
+  const Result<input::PassedOver> passed = input::passed_over(folder);
+  const std::string others = passed ? to_text(*passed) : "";
+  if (!others.empty()) console.say("left out: " + printable(others));
+  const auto hints = input::class_hints(folder, {});
+  if (!hints) return;
+  for (const std::string& hint : *hints) console.say(printable(hint));
 }
 
 void tell_left_out(const input::BuildReport& report, const Console& console) {
@@ -110,6 +123,7 @@ Command data_build_command() {
       .arguments =
           {{"DIR", &o->folder, "Class folders, or train/ and val/ with class folders", "DIR", true},
            {"--into", &o->into, "The folder to write; a build of the same options goes on", "OUT",
+  tell_of_folders(options.folder, console);
             true},
            {.name = "--seed",
             .into = &o->seed,

@@ -69,10 +69,13 @@ TEST_F(DataBuildCommand, RefusesABadFolderShareOrPlace) {
 
 TEST_F(DataBuildCommand, NamesThePicturesThatItLeavesOut) {
   write("photos/a/4.jpg", "no picture");
-  const Said said = build({"--validation", "0%"});
+  write("photos/a/5.gif", "of another format");
+  write("photos/6.png", "beside the classes");
+  const Said said = build({"--validation", "34%"});
   EXPECT_EQ(said.exit, 0);
   EXPECT_THAT(said.err, HasSubstr("left out: " + photos + "/a/4.jpg: neither a JPEG nor a PNG\n"));
-  EXPECT_THAT(build({"--validation", "0%"}).err,
+  EXPECT_THAT(said.err, HasSubstr("left out: 1 file of other formats (.gif), 1 loose file\n"));
+  EXPECT_THAT(build({"--validation", "34%"}).err,
               HasSubstr("left out: 1 pictures in all that cannot be decoded\n"));
 }
 
