@@ -59,6 +59,7 @@ int check(const CheckOptions& options, const Context& context) {
   if (options.json) return console.result(placement_json(*file) + "\n");
   std::string text = fmt::format("{}: good. {}\n", options.given.file, summary(*file));
   for (const std::string& line : placement_lines(*file)) text += line + "\n";
+  for (const std::string& line : doubtful_lines(*file)) text += line + "\n";
   text += *data;
   return console.result(text);
 }
