@@ -142,7 +142,6 @@ Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
 
 }  // namespace
 
-Result<PictureFolder> list_picture_folder(const fs::path& dir) {
 bool is_picture(const std::string& name) {
   constexpr std::array<std::string_view, 3> kEndings{".jpg", ".jpeg", ".png"};
   const std::string small = in_small_letters(name);
@@ -150,6 +149,7 @@ bool is_picture(const std::string& name) {
                              [&](std::string_view ending) { return small.ends_with(ending); });
 }
 
+Result<PictureFolder> list_picture_folder(const fs::path& dir) {
   STERNA_ASSIGN(const ClassFolders folders, class_folders_in(dir));
   return list(dir, folders);
 }

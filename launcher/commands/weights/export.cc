@@ -120,7 +120,8 @@ Command export_command() {
           .notes = forms +
                    "\nThe net, its preprocessing and the names of its classes go with it, as "
                    "metadata.\nAn ONNX model takes \"images\" {batch, channels, rows, columns}, "
-                   "prepared, and\ngives \"logits\"; batch norms are folded into convolutions.",
+                   "prepared as\ndocs/preprocessing.md says, and gives \"logits\"; batch norms are "
+                   "folded into\nconvolutions.",
           .examples = {"sterna export runs/flowers/weights.safetensors --to onnx",
                        "sterna export runs/flowers --to tensorboard"}};
 }
