@@ -4,7 +4,7 @@
 #   include/sterna/runtime/    the runtime's headers and schemas: #include "runtime/main.h"
 #   lib/libsterna_*.a
 #   lib/cmake/sterna/          find_package(sterna): sterna::runtime, sterna_bundle(TARGET)
-#   share/doc/sterna/          the runtime's guide, and its example
+#   share/doc/sterna/          the runtime's guide, its example, and what exported nets are given
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -27,7 +27,8 @@ install(FILES ${CMAKE_BINARY_DIR}/sterna-config-version.cmake
               ${CMAKE_CURRENT_LIST_DIR}/make_bundle.cmake
         DESTINATION ${package})
 
-install(FILES ${CMAKE_SOURCE_DIR}/docs/runtime.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/docs/runtime.md ${CMAKE_SOURCE_DIR}/docs/preprocessing.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/outside/words DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN build EXCLUDE)
 

@@ -184,7 +184,7 @@ Section<DataSection> data_section() {
            key("dir", &S::dir, "its folder").defaults_to("$STERNA_DATA, then ~/.cache/sterna"),
            key("preprocess", &S::preprocess,
                "how pictures are cropped, resized and changed on their way to the net; auto: as "
-               "suits the data set")
+               "suits the data set; docs/preprocessing.md says what each does")
                .one_of(auto_and_families()),
            key("size", &S::size,
                "rows and columns of the pictures that the net sees; 0: as the preprocessing has it")

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <mutex>
 #include <set>
 #include <span>
@@ -41,6 +44,12 @@ class LeftOut {
  private:
   std::mutex mutex_;
   std::set<std::string> lines_;
+};
+
+/// What was met while records were made, by any thread.
+struct Met {
+  LeftOut left_out;
+  std::atomic<std::uint64_t> recoded = 0;
 };
 
 /// The names and sizes of the pictures, in their order.
@@ -100,25 +109,45 @@ Result<void> check_shards(const ShardedSplit& split) {
                            std::min<std::uint64_t>(split.count, kMostRecordShards), split.prefix)};
 }
 
+/// Whoever asks for a share wants something held back.
+Result<void> check_validation(const ChosenPictures& chosen, const BuildOptions& options) {
+  if (options.validation == 0 || !chosen.validation.pictures.empty()) return {};
+  std::vector<std::uint64_t> of_class(chosen.train.classes.size());
+  for (const PictureFolder::Picture& picture : chosen.train.pictures) ++of_class[picture.label];
+  const std::uint64_t most = std::ranges::max(of_class);
+  // A half is rounded up, and one picture of a class is left to train on.
+  const double least = std::ceil(50.0 / static_cast<double>(most));
+  return Error{
+      Errc::invalid_argument,
+      fmt::format("a validation share of {:g}% of each class holds no picture back, as no class "
+                  "has more than {}; {}",
+                  100 * options.validation, most,
+                  most < 2 ? "add pictures, or give a folder with train/ and val/ in it"
+                           : fmt::format("give at least {:g}%", least))};
+}
+
 /// The split of `folder`, which must outlive it, and so must the others.
 ShardedSplit split_of(std::string prefix, std::uint32_t shards, const PictureFolder& folder,
-                      const Annotations& annotations, const BuildOptions& options,
-                      LeftOut& left_out) {
+                      const Annotations& annotations, const BuildOptions& options, Met& met) {
   using Data = std::optional<std::vector<std::uint8_t>>;
   const auto record = [&folder, &annotations, &options,
-                       &left_out](std::uint64_t position) -> Result<Data> {
+                       &met](std::uint64_t position) -> Result<Data> {
     const PictureFolder::Picture& picture = folder.pictures[position];
     const Result<StoredExample> example = read_picture(folder, position);
     if (!example && example.error().code != Errc::malformed) return example.error();
     if (!example) {
-      left_out.add(example.error().message);
+      met.left_out.add(example.error().message);
       return Data();
     }
     Result<PictureRecord> made =
         options.raw ? raw_record(*example, options.side) : jpeg_record(*example);
     if (!made) {
-      left_out.add(made.error().in(picture.path.string()).message);
+      met.left_out.add(made.error().in(picture.path.string()).message);
       return Data();
+    }
+    if (!options.raw) {
+      STERNA_ASSIGN(const bool kept, stays_jpeg(example->picture));
+      if (!kept) ++met.recoded;
     }
     made->label = std::int64_t{picture.label} + options.first_label;
     made->class_text = annotations.class_names()[picture.label];
@@ -146,12 +175,13 @@ Result<BuildReport> build_records(const fs::path& dir, const fs::path& into,
                  fmt::format("{} has {} classes, whose labels from {} on do not fit below {}",
                              dir.string(), labels.names.size(), options.first_label, kMostClasses)};
   }
-  LeftOut left_out;
+  STERNA_TRY(check_validation(chosen, options));
+  Met met;
   std::vector<ShardedSplit> splits{
-      split_of("train", options.train_shards, chosen.train, annotations, options, left_out)};
+      split_of("train", options.train_shards, chosen.train, annotations, options, met)};
   if (!chosen.validation.pictures.empty()) {
     splits.push_back(split_of("validation", options.validation_shards, chosen.validation,
-                              annotations, options, left_out));
+                              annotations, options, met));
   }
   for (const ShardedSplit& split : splits) STERNA_TRY(check_shards(split));
 
@@ -160,7 +190,11 @@ Result<BuildReport> build_records(const fs::path& dir, const fs::path& into,
   STERNA_ASSIGN(const std::vector<ShardsWritten> written,
                 write_shards(into, splits, options.threads, options.progress));
   STERNA_TRY(write_labels(into / kLabelsFile, labels));
-  BuildReport report{labels.names.size(), written.front(), std::nullopt, left_out.lines()};
+  BuildReport report{.classes = labels.names.size(),
+                     .train = written.front(),
+                     .validation = std::nullopt,
+                     .recoded = met.recoded,
+                     .left_out = met.left_out.lines()};
   if (written.size() > 1) report.validation = written.back();
   return report;
 }

@@ -36,6 +36,8 @@ struct BuildReport {
   std::size_t classes = 0;
   ShardsWritten train;
   std::optional<ShardsWritten> validation;  ///< none: nothing validates
+  /// Of the pictures written just now, those that were PNGs or JPEGs of inks and are JPEGs of RGB.
+  std::uint64_t recoded = 0;
   /// "PATH: why" of the first few pictures, by name, that were left out just now: they cannot be
   /// decoded. How many there are in all is in the splits.
   std::vector<std::string> left_out;
@@ -46,7 +48,8 @@ struct BuildReport {
 /// the pictures and the options. A build that was interrupted goes on: its whole files are kept.
 /// Errors: list_picture_folder's, Annotations::open's, begin_build's, those of reading and writing;
 /// a damaged file of boxes of a picture; invalid_argument for
-/// options out of range, more files than pictures, or splits of different classes.
+/// options out of range, a share that is not 0 and holds nothing back, more files than pictures, or
+/// splits of different classes.
 Result<BuildReport> build_records(const std::filesystem::path& dir,
                                   const std::filesystem::path& into, const BuildOptions& options);
 

@@ -27,18 +27,17 @@ PictureRecord record_of(Coding coding, const PictureShape& shape,
   return record;
 }
 
-/// Whether a JPEG is kept as it is.
-Result<bool> is_kept(const EncodedPicture& picture) {
+}  // namespace
+
+Result<bool> stays_jpeg(const EncodedPicture& picture) {
   if (picture.coding != Coding::jpeg) return false;
   STERNA_ASSIGN(const bool inks, jpeg_has_inks(picture.bytes, kMostPixels));
   return !inks;
 }
 
-}  // namespace
-
 Result<PictureRecord> jpeg_record(const StoredExample& example) {
   const EncodedPicture& stored = example.picture;
-  STERNA_ASSIGN(const bool kept, is_kept(stored));
+  STERNA_ASSIGN(const bool kept, stays_jpeg(stored));
   if (!kept) {
     STERNA_ASSIGN(const Picture picture, decode(stored, {}));
     STERNA_ASSIGN(const std::vector<std::uint8_t> bytes, encode_jpeg(picture, kBestQuality));

@@ -9,6 +9,10 @@
 
 namespace sterna::input {
 
+/// Whether jpeg_record keeps the picture's own bytes: it is a JPEG, and not one of inks (CMYK,
+/// YCCK). Errors: decoding's.
+Result<bool> stays_jpeg(const EncodedPicture& picture);
+
 /// The picture as a JPEG: its own bytes, after all of them were decoded once; or, as TensorFlow's
 /// scripts do it, of PNG, of pixels and of a JPEG of inks (CMYK, YCCK), one of quality 100 in RGB.
 /// The shape is the upright picture's. Label, text and name are the caller's to set. Errors:

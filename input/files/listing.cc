@@ -25,4 +25,17 @@ Result<std::vector<std::string>> names_in(const fs::path& dir, fs::file_type typ
   return names;
 }
 
+Result<std::vector<std::string>> visible_names_in(const fs::path& dir, fs::file_type type) {
+  STERNA_ASSIGN(std::vector<std::string> names, names_in(dir, type));
+  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
+  return names;
+}
+
+std::string in_small_letters(std::string name) {
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  }
+  return name;
+}
+
 }  // namespace sterna::input

@@ -15,4 +15,11 @@ namespace sterna::input {
 Result<std::vector<std::string>> names_in(const std::filesystem::path& dir,
                                           std::filesystem::file_type type);
 
+/// The same without hidden names: those that begin with ".".
+Result<std::vector<std::string>> visible_names_in(const std::filesystem::path& dir,
+                                                  std::filesystem::file_type type);
+
+/// `name` with A to Z as a to z.
+std::string in_small_letters(std::string name);
+
 }  // namespace sterna::input

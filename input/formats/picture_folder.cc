@@ -13,6 +13,7 @@
 
 #include "input/files/listing.h"
 #include "input/formats/labels.h"
+#include "input/formats/name_forms.h"
 #include "input/pictures/decode.h"
 #include "input/records/record_files.h"
 #include "input/records/tfrecord.h"
@@ -25,16 +26,6 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_hidden(const std::string& name) { return name.starts_with('.'); }
-
-bool is_picture(const std::string& name) {
-  constexpr std::array<std::string_view, 3> kEndings{".jpg", ".jpeg", ".png"};
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::ranges::any_of(kEndings, [&](std::string_view ending) {
-    return name.size() >= ending.size() &&
-           std::ranges::equal(std::string_view(name).substr(name.size() - ending.size()), ending,
-                              {}, lower);
-  });
-}
 
 struct FoundLabels {
   fs::path path;
@@ -65,8 +56,8 @@ Result<std::vector<std::string>> classes_of(const fs::path& dir,
     if (named.contains(folder)) continue;
     return refused(
         fmt::format("{} has the folder {}, which {} does not name; add it there, or "
-                    "remove the file to count the folders by name",
-                    dir.string(), folder, found->path.string()));
+                    "remove the file to count the folders by name{}",
+                    dir.string(), folder, found->path.string(), other_form(folder, labels.names)));
   }
   // A small split may lack a class that another one has.
   if (found->shared) return std::move(labels.names);
@@ -129,8 +120,8 @@ Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
     if (label == labels.end()) {
       return Error{Errc::invalid_argument,
                    fmt::format("{} is of a class that the training pictures beside it do not have; "
-                               "remove it, or put some of its pictures there",
-                               (dir / folder).string())};
+                               "remove it, or put some of its pictures there{}",
+                               (dir / folder).string(), other_form(folder, found.classes))};
     }
     STERNA_ASSIGN(const std::vector<std::string> files,
                   names_in(dir / folder, fs::file_type::regular));
@@ -150,6 +141,13 @@ Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
 }
 
 }  // namespace
+
+bool is_picture(const std::string& name) {
+  constexpr std::array<std::string_view, 3> kEndings{".jpg", ".jpeg", ".png"};
+  const std::string small = in_small_letters(name);
+  return std::ranges::any_of(kEndings,
+                             [&](std::string_view ending) { return small.ends_with(ending); });
+}
 
 Result<PictureFolder> list_picture_folder(const fs::path& dir) {
   STERNA_ASSIGN(const ClassFolders folders, class_folders_in(dir));

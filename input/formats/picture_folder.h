@@ -23,13 +23,15 @@ struct PictureFolder {
   std::vector<Picture> pictures;     ///< sorted by class name, then by file name
 };
 
-/// Lists the class folders of `dir`, and in each the files that end in .jpg, .jpeg or .png, in any
-/// case. Labels count the classes by name from 0, or in the order of a labels.txt in `dir`, or else
-/// in the folder around it, which may name more classes than there are folders: a small split lacks
-/// some. Hidden names, and files beside the class folders, are passed over.
-/// Errors: those of names_in and read_labels; not_found (no class folder, or one without a
-/// picture, or with a link for one that leads nowhere); invalid_argument (a labels.txt that names
-/// other classes; more than kMostClasses).
+/// Whether a file of this name is taken for a picture: it ends in .jpg, .jpeg or .png, in any case.
+bool is_picture(const std::string& name);
+
+/// Lists the class folders of `dir`, and in each its pictures. Labels count the classes by name
+/// from 0, or in the order of a labels.txt in `dir`, or else in the folder around it, which may
+/// name more classes than there are folders: a small split lacks some. Hidden names, and files
+/// beside the class folders, are passed over. Errors: those of names_in and read_labels; not_found
+/// (no class folder, or one without a picture, or with a link for one that leads nowhere);
+/// invalid_argument (a labels.txt that names other classes; more than kMostClasses).
 Result<PictureFolder> list_picture_folder(const std::filesystem::path& dir);
 
 /// Where `dir` has a folder for each split: `train`, and beside it `val`, `valid`, `validation` or

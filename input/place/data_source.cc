@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "input/formats/format.h"
-#include "input/formats/picture_folder.h"
-#include "input/formats/tfrecord_folder.h"
 #include "input/place/data_set.h"
+#include "input/place/nearly_data.h"
 
 namespace sterna::input {
 
@@ -96,53 +95,48 @@ std::optional<Error> other_shards_in(const fs::path& place, std::string_view who
                            fmt::join(others, ", "))};
 }
 
-/// Of a place that is the pictures of one split.
-std::optional<Error> class_folders_in(const fs::path& place, std::string_view who) {
-  if (split_folder(place, Split::train) || !list_picture_folder(place)) return std::nullopt;
-  const fs::path around = fs::absolute(place / "").lexically_normal().parent_path().parent_path();
-  const bool whole = split_folder(around, Split::train) && split_folder(around, Split::test);
-  return Error{
-      Errc::not_found,
-      fmt::format("{} {} holds folders of pictures, but of one split alone; {}", who,
-                  place.string(),
-                  whole ? fmt::format("give the folder around it, {}", around.string())
-                        : fmt::format("give a folder with train/ (these) and val/ in it, or make "
-                                      "one: `sterna data build {} --into OUT` holds some back",
-                                      place.string()))};
-}
-
-/// Of a place with TFRecord files of several sets or of one split, or where none fits the user's
-/// patterns.
-std::optional<Error> record_files_in(const fs::path& place, std::string_view who,
-                                     const DataOptions& options) {
-  const bool asked = !options.train_files.empty() || !options.test_files.empty();
-  const auto train = record_files(place, Split::train, options);
-  const auto test = record_files(place, Split::test, options);
-  for (const auto* files : {&train, &test}) {
-    if (!*files && (asked || files->error().code == Errc::invalid_argument)) {
-      return files->error().in(who);
-    }
+/// Of a place that is not there, or no folder.
+Error no_folder(const fs::path& place, std::string_view who, const DataQuery& query) {
+  const auto refused = [&](std::string_view why) {
+    return Error{Errc::not_found, fmt::format("{} {} {}", who, place.string(), why)};
+  };
+  if (present(place)) {
+    return refused("is a file; give the folder it is in, and unpack it if it is an archive");
   }
-  if (train.ok() == test.ok()) return std::nullopt;
-  const auto& there = train ? train : test;
-  const Error& lacking = train ? test.error() : train.error();
-  return Error{Errc::not_found, fmt::format("{} {} holds TFRecord files to {} ({}) alone: {}", who,
-                                            place.string(), train ? "train on" : "test with",
-                                            there->front().filename().string(), lacking.message)};
+  const DataSet* set = find_data_set(query.name);
+  if (set == nullptr) {
+    return refused(
+        "does not exist; correct it, or leave it out to look in $STERNA_DATA and the cache "
+        "(~/.cache/sterna)");
+  }
+  return refused(is_made_where_missing(*set)
+                     ? fmt::format("does not exist; `sterna data make {} --out {}` makes it",
+                                   set->name, place.string())
+                     : fmt::format("does not exist; {} comes from {}", set->name, set->source));
 }
 
-/// Why a place that the user named will not do: what is missing where most is there.
+/// What would have been a data set.
+std::string what_was_wanted(const DataQuery& query) {
+  const DataSet* set = find_data_set(query.name);
+  if (set == nullptr || set->format->files == nullptr) {
+    return fmt::format(
+        "neither it nor its {}/ has MNIST's or CIFAR's files, TFRecord files with train and with "
+        "validation or test in their names, or train/ and val/ with a folder of JPEGs and PNGs for "
+        "each class",
+        fmt::join(folder_names(), "/, "));
+  }
+  return fmt::format(
+      "neither it nor its {}/ has {} (or .gz of it) and the others of {}; that "
+      "comes from {}",
+      query.name, set->format->files(Split::train).front(), query.name,
+      is_made_where_missing(*set) ? "`sterna data make digits`" : set->source);
+}
+
+/// Why a place that the user named will not do: what is there, and what is missing for what that
+/// looks most like.
 Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& query) {
-  if (!present(place)) {
-    const DataSet* set = find_data_set(query.name);
-    const std::string made_by =
-        set != nullptr && !set->source.empty()
-            ? fmt::format("{} comes from {}", query.name, set->source)
-            : fmt::format("`sterna data make digits --out {}` makes it", place.string());
-    return {Errc::not_found, fmt::format("{} {} does not exist; {}", who, place.string(), made_by)};
-  }
-  fs::path best = place;
-  std::vector<std::string> missing = missing_files(place, query.options);
+  std::error_code ignored;
+  if (!fs::is_directory(place, ignored)) return no_folder(place, who, query);
   DataQuery of_any_name = query;
   of_any_name.name.clear();
   if (const auto other = look_in(place, of_any_name)) {
@@ -150,22 +144,13 @@ Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& q
                                          other->name, query.name_word, query.name)};
   }
   if (auto others = other_shards_in(place, who, query)) return *std::move(others);
-  if (auto classes = class_folders_in(place, who)) return *std::move(classes);
-  if (auto records = record_files_in(place, who, query.options)) return *std::move(records);
   for (const fs::path& dir : candidates(place)) {
-    std::vector<std::string> here = missing_files(dir, query.options);
-    if (here.size() < missing.size()) {
-      best = dir;
-      missing = std::move(here);
-    }
+    const std::string of =
+        dir == place ? std::string(who) : fmt::format("{} {}:", who, place.string());
+    if (auto nearly = nearly_data(dir, of, query.options)) return *std::move(nearly);
   }
-  return {Errc::not_found,
-          fmt::format(
-              "{} {} holds no data: looked in it and its {}/ for their files, plain or .gz; {} "
-              "lacks {}. `sterna data fetch mnist --dir DIR` and `sterna data make digits --out "
-              "DIR` make such",
-              who, place.string(), fmt::join(folder_names(), "/, "), best.string(),
-              fmt::join(missing, ", "))};
+  return {Errc::not_found, fmt::format("{} {} holds no data: {}; {}", who, place.string(),
+                                       what_it_holds(place), what_was_wanted(query))};
 }
 
 /// Unless it is two.

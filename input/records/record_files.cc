@@ -152,13 +152,19 @@ std::vector<fs::path> paths_of(const fs::path& dir, const std::vector<std::strin
 
 }  // namespace
 
-Result<std::vector<fs::path>> find_record_files(const fs::path& dir,
-                                                std::span<const std::string_view> words) {
+Result<std::vector<std::string>> record_names(const fs::path& dir,
+                                              std::span<const std::string_view> words) {
   STERNA_ASSIGN(std::vector<std::string> names, record_names_in(dir));
   std::erase_if(names, [words](const std::string& name) {
     const auto told = words_of(name);
-    return !told || !holds_one_of(*told, words);
+    return !told || (!words.empty() && !holds_one_of(*told, words));
   });
+  return names;
+}
+
+Result<std::vector<fs::path>> find_record_files(const fs::path& dir,
+                                                std::span<const std::string_view> words) {
+  STERNA_ASSIGN(std::vector<std::string> names, record_names(dir, words));
   if (names.empty()) {
     return Error{Errc::not_found,
                  fmt::format("{} has no TFRecord files named as {}-00000-of-00002 or "

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace sterna::input {
 /// The words in a file's name, between `-`, `_` and `.`, that say which split it belongs to.
 inline constexpr std::array<std::string_view, 1> kTrainingWords{"train"};
 inline constexpr std::array<std::string_view, 4> kTestWords{"test", "validation", "valid", "val"};
+
+/// The names of the files in `dir` that are taken for TFRecord's and have one of `words` in them,
+/// in order; of no words all. Errors: those of names_in.
+Result<std::vector<std::string>> record_names(const std::filesystem::path& dir,
+                                              std::span<const std::string_view> words);
 
 /// The files in `dir` that have one of `words` in their names, in order: one set of
 /// `train-00000-of-00002` and its like (`flowers_train_00000-of-00005.tfrecord`), or one file

@@ -4,6 +4,8 @@
 // weights of [init], as `sterna run` would before it starts anything.
 #include <fmt/format.h>
 
+#include "actors/reader/data_folder.h"
+#include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/cluster_file/placement_view.h"
@@ -13,6 +15,7 @@
 #include "launcher/run/program_check.h"
 #include "launcher/run/run_data.h"
 #include "launcher/run/run_init.h"
+#include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
 namespace {
@@ -37,6 +40,9 @@ Result<std::string> data_line(const CheckOptions& options, const ClusterFile& fi
       fmt::format("data: {} in {}; the net sees {} x {} x {}, and {} classes\n",
                   input::told_name(data.dir, data.name), data.folder().string(), job.picture.rows,
                   job.picture.columns, job.picture.channels, job.classes);
+  const input::DataOptions how = actors::data_options(file.data, file.job.seed);
+  STERNA_ASSIGN(const std::vector<std::string> hints, input::class_hints(data.dir, how));
+  for (const std::string& hint : hints) text += printable(hint) + "\n";
   for (const std::string& line : taken) text += line + "\n";
   return text;
 }
@@ -53,6 +59,7 @@ int check(const CheckOptions& options, const Context& context) {
   if (options.json) return console.result(placement_json(*file) + "\n");
   std::string text = fmt::format("{}: good. {}\n", options.given.file, summary(*file));
   for (const std::string& line : placement_lines(*file)) text += line + "\n";
+  for (const std::string& line : doubtful_lines(*file)) text += line + "\n";
   text += *data;
   return console.result(text);
 }

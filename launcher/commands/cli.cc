@@ -4,8 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "launcher/commands/command.h"
 #include "launcher/commands/version.h"
@@ -30,6 +33,27 @@ constexpr const char* kExamples =
     "how),\n130 Ctrl-C.";
 
 constexpr const char* kHelp = "help";
+
+/// What other programs call our commands.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOtherWords{{
+    {"train", "run"},
+    {"fit", "run"},
+    {"evaluate", "eval"},
+    {"infer", "predict"},
+    {"kill", "down"},
+    {"stop", "down"},
+    {"ps", "list"},
+}};
+
+/// `; did you mean "x"?` of one of `commands`, or "".
+std::string command_meant(std::string_view word, const std::vector<std::string>& commands) {
+  const auto* other =
+      std::ranges::find(kOtherWords, word, &std::pair<std::string_view, std::string_view>::first);
+  const bool known =
+      other != kOtherWords.end() && std::ranges::find(commands, other->second) != commands.end();
+  if (known) return fmt::format("; did you mean \"{}\"?", other->second);
+  return did_you_mean(word, commands);
+}
 
 /// The parser of the command line, made of the commands.
 class CommandLine {
@@ -132,7 +156,7 @@ class CommandLine {
       const std::vector<std::string> names = command_names(about);
       if (std::find(names.begin(), names.end(), word) == names.end()) {
         return usage_error(
-            fmt::format("unknown command \"{}\"{}", word, did_you_mean(word, names)));
+            fmt::format("unknown command \"{}\"{}", word, command_meant(word, names)));
       }
       about = about->get_subcommand(word);
     }
@@ -183,7 +207,8 @@ class CommandLine {
     if (word.ends_with(".toml")) {
       return usage_error(fmt::format("unknown command \"{0}\"; did you mean \"run {0}\"?", word));
     }
-    return usage_error(fmt::format("unknown command \"{}\"{}", word, did_you_mean(word, commands)));
+    return usage_error(
+        fmt::format("unknown command \"{}\"{}", word, command_meant(word, commands)));
   }
 
   int usage_error(std::string message) {

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "launcher/cluster_file/placement_view.h"
 #include "launcher/commands/page.h"
 #include "launcher/commands/start.h"
 #include "launcher/hosts/host_plan.h"
@@ -79,6 +80,7 @@ int run(const StartOptions& options, const Context& context) {
   whole.began = clock.now();
   Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
   if (!file) return console.report(file.error());
+  for (const std::string& line : doubtful_lines(*file)) console.say(line);
   if (options.again().value_or(0) > 0) {
     Result<void> can = check_again(*file);
     if (can && head_is_remote(*file)) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/cluster_file/placement_view.h"
 #include "launcher/commands/start.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/past/queued_run.h"
@@ -101,6 +102,7 @@ int up(const StartOptions& options, const Context& context) {
   const SteadyClock clock;
   const Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
   if (!file) return console.report(file.error());
+  for (const std::string& line : doubtful_lines(*file)) console.say(line);
   if (options.again().value_or(0) > 0) {
     Result<void> can = check_again(*file);
     if (can && placer_of(*file).queue() == nullptr) can = check_owner_reaches(*file);

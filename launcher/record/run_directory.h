@@ -30,6 +30,7 @@ namespace sterna::launcher {
 
 constexpr std::string_view kEventsFile = "events.jsonl";
 constexpr std::string_view kResolvedFile = "resolved.toml";
+constexpr std::string_view kConfusionFile = "confusion.csv";
 
 struct RunDirectoryOptions {
   std::string config;         ///< what the run is called after: cluster.name
@@ -61,7 +62,7 @@ class RunDirectory {
   std::string labels_path() const { return path_ + "/labels.txt"; }
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
   std::string weights_path() const { return path_ + "/" + actors::kWeightsFile; }
-  std::string confusion_path() const { return path_ + "/confusion.csv"; }
+  std::string confusion_path() const { return path_ + "/" + std::string(kConfusionFile); }
   std::string result_path() const { return path_ + "/result.json"; }
   std::string status_path() const { return path_ + "/status.json"; }
   std::string checkpoints_path() const { return path_ + "/" + actors::kCheckpointFolder; }

@@ -50,6 +50,11 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  std::vector<std::string> longer;
+  for (const std::string& candidate : candidates) {
+    if (candidate.starts_with(fmt::format("{}_", word))) longer.push_back(candidate);
+  }
+  if (!longer.empty()) return fmt::format("; did you mean \"{}\"?", fmt::join(longer, "\" or \""));
   const std::optional<std::string> found = nearest(word, candidates);
   return found ? "; did you mean \"" + *found + "\"?" : "";
 }

@@ -20,7 +20,8 @@ bool is_near(std::string_view word, std::string_view candidate);
 /// The candidate nearest to `word`, the first of several; nothing when none is near.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// `; did you mean "x"?`, or "" when nothing is near.
+/// `; did you mean "x"?`, or "" when nothing is near. Candidates that are `word` with further words
+/// ("resnet", "resnet_20") go before those that are near: all of them.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 /// The same of a few candidates: when nothing is near, `; there are x, y`, or `; there is only x`.

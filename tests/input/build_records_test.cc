@@ -177,7 +177,9 @@ TEST_F(BuildRecordsTest, WhatCannotBeDecodedIsLeftOutAndNamed) {
 TEST_F(BuildRecordsTest, PngAndInksBecomeJpegsOfRgb) {
   put("photos/a/5.jpg", make_png(made_picture({9, 9, 3}), {}));
   put("photos/b/5.jpg", make_jpeg(made_picture({9, 9, 3}), {.colors = Colors::cmyk}));
-  built("out", {.validation = 0});
+  EXPECT_EQ(built("out", {.validation = 0}).recoded, 2U);
+  EXPECT_EQ(built("out", {.validation = 0}).recoded, 0U) << "all files were there";
+  EXPECT_EQ(built("raw", {.validation = 0, .raw = true}).recoded, 0U);
   int seen = 0;
   for (const PictureRecord& record : records("out", kTrainingWords)) {
     EXPECT_EQ(record.coding, Coding::jpeg);
@@ -187,6 +189,14 @@ TEST_F(BuildRecordsTest, PngAndInksBecomeJpegsOfRgb) {
     EXPECT_EQ(shape_of(record.picture(), kMostPixels).value(), record.shape);
   }
   EXPECT_EQ(seen, 2);
+}
+
+TEST_F(BuildRecordsTest, AShareThatHoldsNothingBackIsRefused) {
+  EXPECT_EQ(refused("out", {.validation = 0.04}),
+            "a validation share of 4% of each class holds no picture back, as no class has more "
+            "than 10; give at least 5%");
+  EXPECT_FALSE(fs::exists(at("out")));
+  EXPECT_EQ(built("out", {.validation_shards = 1, .validation = 0.05}).validation->records, 2U);
 }
 
 TEST_F(BuildRecordsTest, RawPicturesAreDecodedAndSquashed) {

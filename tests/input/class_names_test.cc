@@ -25,6 +25,11 @@ class ClassNamesTest : public testing::Test {
     EXPECT_TRUE(found.ok()) << found.error().message;
     return found ? *found : std::nullopt;
   }
+  Names hints(std::uint32_t offset = 0) const {
+    const auto found = class_hints(folder_.path(), {.label_offset = offset});
+    EXPECT_TRUE(found.ok()) << found.error().message;
+    return found ? *found : Names();
+  }
   TemporaryFolder folder_;
 };
 
@@ -46,6 +51,27 @@ TEST_F(ClassNamesTest, OfAPictureFolderCountFromZero) {
   EXPECT_EQ(names(), (ClassLabels{{"a", "b"}, 0}));
   put("train/labels.txt", "1:b\n2:a\n");
   EXPECT_EQ(names(), (ClassLabels{{"b", "a"}, 0}));
+}
+
+TEST_F(ClassNamesTest, OfRecordsAreCalledMissingWhereLabelsBeginAboveZero) {
+  put("train-00000-of-00001", "");
+  put("validation-00000-of-00001", "");
+  put("labels.txt", "2:daisy\n3:rose\n");
+  EXPECT_EQ(hints(),
+            Names{"labels.txt begins at 2: classes 0 to 1 have no name; where no example has them, "
+                  "data.label_offset = 2 leaves them out"});
+  EXPECT_EQ(hints(1), Names{"labels.txt begins at 2: class 0 has no name; where no example has it, "
+                            "data.label_offset = 2 leaves it out"});
+  EXPECT_EQ(hints(2), Names{});
+}
+
+TEST_F(ClassNamesTest, WithoutAPictureToTrainOnAreToldOfAFolder) {
+  for (const char* name : {"train/b/1.png", "train/a/1.png", "val/a/1.png"}) put(name, "");
+  EXPECT_EQ(hints(), Names{});
+  put("labels.txt", "1:b\n2:a\n3:c\n");
+  EXPECT_EQ(hints(),
+            (Names{"labels.txt counts from 1, and folders of pictures from 0: b is class 0",
+                   "1 of 3 classes has no example to train on: c"}));
 }
 
 TEST_F(ClassNamesTest, AreNoneWhereNothingNamesThem) { EXPECT_EQ(names(), std::nullopt); }

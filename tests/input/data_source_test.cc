@@ -93,9 +93,14 @@ TEST_F(FindData, ANamedPlaceWithoutDataIsAnErrorThatSaysWhatIsMissing) {
   EXPECT_THAT(refused().message, HasSubstr("--data " + (scratch_ / "flag").string()));
   place("flag", "mnist");
   fs::remove(scratch_ / "flag/mnist/t10k-labels-idx1-ubyte");
-  EXPECT_THAT(refused().message, HasSubstr("flag/mnist lacks t10k-labels-idx1-ubyte."));
+  EXPECT_THAT(refused().message,
+              HasSubstr("flag/mnist looks like mnist, but lacks t10k-labels-idx1-ubyte (or .gz of "
+                        "it); mnist comes from `sterna data fetch mnist`"));
   query_.flag = scratch_ / "nowhere";
-  EXPECT_THAT(refused().message, HasSubstr("nowhere does not exist; `sterna data make digits"));
+  EXPECT_THAT(refused().message, HasSubstr("nowhere does not exist; correct it, or leave it out"));
+  query_.name = "digits";
+  EXPECT_THAT(refused().message,
+              HasSubstr("nowhere does not exist; `sterna data make digits --out "));
   query_.name = "tfrecord";
   EXPECT_THAT(refused().message,
               HasSubstr("nowhere does not exist; tfrecord comes from `sterna data build`"));
@@ -176,6 +181,64 @@ TEST_F(FindData, FoldersOfPicturesOfOneSplitSayWhatToGive) {
   EXPECT_THAT(refused().message, HasSubstr("`sterna data build " + (scratch_ / "alone").string()));
   query_.flag = scratch_ / "photos";
   EXPECT_EQ(found().name, "pictures");
+}
+
+TEST_F(FindData, AFolderForOneSplitSaysThatTheOtherIsMissingOrHasAnotherName) {
+  for (const char* folder : {"capital/train/a", "capital/Val/a", "val/val/a", "train/train/a"}) {
+    fs::create_directories(scratch_ / folder);
+    write_file(scratch_ / folder / "1.png", {});
+  }
+  query_.flag = scratch_ / "capital";
+  EXPECT_THAT(refused().message, HasSubstr("capital holds train/ with pictures, but Val/ beside it "
+                                           "is not looked for under that name; rename it"));
+  query_.flag = scratch_ / "val";
+  EXPECT_THAT(refused().message, HasSubstr("val holds val/ with pictures, but no train/ beside"));
+  query_.flag = scratch_ / "train";
+  EXPECT_THAT(refused().message, HasSubstr("train holds train/ with pictures, but no val/ (or "));
+}
+
+TEST_F(FindData, AClassWithoutAPictureIsNamed) {
+  fs::create_directories(scratch_ / "flowers/roses");
+  write_file(scratch_ / "flowers/roses/1.png", {});
+  fs::create_directories(scratch_ / "flowers/tulips");
+  query_.flag = scratch_ / "flowers";
+  EXPECT_THAT(refused().message, HasSubstr("flowers holds folders of pictures, but "));
+  EXPECT_THAT(refused().message, HasSubstr("flowers/tulips is a class without a picture"));
+}
+
+TEST_F(FindData, RecordFilesOfNoSplitOrNotAllOfASetAreCalledSo) {
+  query_.flag = empty_place("records");
+  write_file(scratch_ / "records/flowers.tfrecord", {});
+  EXPECT_THAT(refused().message,
+              HasSubstr("holds TFRecord files (flowers.tfrecord), but none has train in its name"));
+  write_file(scratch_ / "records/test-00000-of-00002", {});
+  EXPECT_THAT(refused().message, HasSubstr("test-00001-of-00002 is missing"));
+}
+
+TEST_F(FindData, MostOfASetsFilesSayWhichAreMissingAndWhereThatSetIsFrom) {
+  query_.flag = empty_place("cifar");
+  for (const char* name : {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                           "data_batch_4.bin", "test_batch.bin"}) {
+    write_file(scratch_ / "cifar" / name, {});
+  }
+  EXPECT_THAT(refused().message,
+              HasSubstr("cifar looks like cifar10, but lacks data_batch_5.bin (or .gz of it); "
+                        "cifar10 comes from `sterna data fetch cifar10`"));
+}
+
+TEST_F(FindData, WhatLooksLikeNothingIsToldByWhatItHolds) {
+  query_.flag = empty_place("odd");
+  EXPECT_THAT(refused().message, HasSubstr("odd holds no data: it is empty; neither it nor its "));
+  for (const char* name : {"a.npy", "b.npy", "README"}) write_file(scratch_ / "odd" / name, {});
+  fs::create_directories(scratch_ / "odd/more");
+  EXPECT_THAT(refused().message,
+              HasSubstr("holds no data: it holds 3 files (.npy, README) and 1 folder (more/); "));
+  EXPECT_THAT(refused().message, HasSubstr("train/ and val/ with a folder of JPEGs and PNGs"));
+  query_.name = "cifar10";
+  EXPECT_THAT(refused().message, HasSubstr("has data_batch_1.bin (or .gz of it) and the others of "
+                                           "cifar10; that comes from `sterna data fetch cifar10`"));
+  query_.flag = scratch_ / "odd/a.npy";
+  EXPECT_THAT(refused().message, HasSubstr("a.npy is a file; give the folder it is in"));
 }
 
 TEST_F(FindData, TheEnvironmentsPlaceMayLackData) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "input/formats/labels.h"
+#include "input/formats/passed_over.h"
 #include "input/pictures/encode.h"
 #include "made_pictures.h"
 #include "real_data.h"
@@ -14,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 class PictureFolderTest : public testing::Test {
@@ -59,6 +61,22 @@ TEST_F(PictureFolderTest, PassesOverWhatIsHiddenOrNoPicture) {
   EXPECT_THAT(listed(), ElementsAre("0 a/1.jpg"));
 }
 
+TEST_F(PictureFolderTest, CountsWhatIsPassedOver) {
+  put("train/a/1.jpg");
+  put("val/a/1.jpg");
+  EXPECT_EQ(to_text(passed_over(dir()).value()), "");
+  for (const char* name :
+       {"train/a/2.GIF", "train/a/3.gif", "val/a/2.heic", "train/a/raw", "train/a/more/4.jpg",
+        "train/5.jpg", "val/6.jpg", "train/a/.hidden", "train/labels.txt", "README"}) {
+    put(name);
+  }
+  EXPECT_EQ(
+      to_text(passed_over(dir()).value()),
+      "4 files of other formats (without an ending, .gif, .heic), 1 subfolder, 2 loose files");
+  EXPECT_EQ(to_text(passed_over(dir() / "train").value()),
+            "3 files of other formats (without an ending, .gif), 1 subfolder, 1 loose file");
+}
+
 TEST_F(PictureFolderTest, SaysWhichLinkLeadsNowhere) {
   put("a/1.jpg");
   fs::create_symlink(dir() / "nowhere", dir() / "a/notes.txt");
@@ -98,6 +116,23 @@ TEST_F(PictureFolderTest, RefusesLabelsOfOtherClasses) {
   put("labels.txt", "a\n");
   put("c/1.jpg");
   EXPECT_THAT(refused(), HasSubstr("has the folder c, which"));
+}
+
+TEST_F(PictureFolderTest, SaysWhereNamesDifferInTheFormOfTheirLettersAlone) {
+  put("train/Caf\xc3\xa9/1.jpg");
+  put("val/Cafe\xcc\x81/1.jpg");
+  const auto val = list_split(dir(), Split::test);
+  ASSERT_FALSE(val.ok());
+  EXPECT_THAT(val.error().message,
+              EndsWith(R"(; "Cafe\xcc\x81" and "Caf\xc3\xa9" seem to differ only in the )"
+                       "form of their Unicode letters (NFC, NFD): give both one form"));
+  put("train/labels.txt", "Cafe\xcc\x81\n");
+  EXPECT_THAT(list_split(dir(), Split::train).error().message, HasSubstr("seem to differ only"));
+  // Of two that are spelled otherwise nothing is said.
+  fs::remove_all(dir() / "val");
+  fs::remove(dir() / "train/labels.txt");
+  put("val/Caf\xc3\xa8/1.jpg");
+  EXPECT_THAT(list_split(dir(), Split::test).error().message, EndsWith("its pictures there"));
 }
 
 TEST_F(PictureFolderTest, RefusesAClassWithoutPictures) {

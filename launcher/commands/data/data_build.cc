@@ -10,6 +10,9 @@
 #include <thread>
 
 #include "input/build/build_records.h"
+#include "input/formats/passed_over.h"
+#include "input/formats/picture_folder.h"
+#include "input/place/class_names.h"
 #include "launcher/commands/data/data_parts.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
@@ -49,6 +52,16 @@ unsigned threads_of(std::int64_t asked) {
   return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
+/// What its folders hold that was not built, or does what their owner may not know.
+void tell_of_folders(const std::string& folder, const Console& console) {
+  const Result<input::PassedOver> passed = input::passed_over(folder);
+  const std::string others = passed ? to_text(*passed) : "";
+  if (!others.empty()) console.say("left out: " + printable(others));
+  const auto hints = input::class_hints(folder, {});
+  if (!hints) return;
+  for (const std::string& hint : *hints) console.say(printable(hint));
+}
+
 void tell_left_out(const input::BuildReport& report, const Console& console) {
   const std::uint64_t left_out =
       report.train.left_out + (report.validation ? report.validation->left_out : 0);
@@ -59,12 +72,32 @@ void tell_left_out(const input::BuildReport& report, const Console& console) {
   }
 }
 
+std::string closing_line(const DataBuildOptions& options, const input::BuildReport& report) {
+  std::string line = fmt::format("{}: {} pictures of {} classes to train on and {} to validate",
+                                 options.into, count_text(report.train.records), report.classes,
+                                 count_text(report.validation ? report.validation->records : 0));
+  if (report.recoded > 0) {
+    line += fmt::format(
+        "; {} of those written now became JPEGs of quality 100, with some loss: "
+        "they were PNGs or CMYK (--raw keeps what is decoded)",
+        count_text(report.recoded));
+  }
+  return line + "\n";
+}
+
 int build(const DataBuildOptions& options, const Console& console) {
   const std::optional<double> share = share_of(options.validation);
   if (!share) {
     return console.report(
         {Errc::invalid_argument, fmt::format("--validation wants a share such as 10%, not \"{}\"",
                                              printable(options.validation))});
+  }
+  if (*share == 0 && !input::split_folder(options.folder, input::Split::test)) {
+    return console.report(
+        {Errc::invalid_argument,
+         fmt::format("--validation {} leaves nothing to validate, and every run wants that: give a "
+                     "larger share, or a folder with train/ and val/ in it",
+                     options.validation)});
   }
   const SteadyClock clock;
   std::optional<Result<input::BuildReport>> built;
@@ -90,12 +123,10 @@ int build(const DataBuildOptions& options, const Console& console) {
   if (!*built) return console.report(built->error());
   const input::BuildReport& report = **built;
   tell_left_out(report, console);
+  tell_of_folders(options.folder, console);
   const std::uint32_t kept = report.train.kept + (report.validation ? report.validation->kept : 0);
   if (kept > 0) console.say(fmt::format("{} files were there already and are kept", kept));
-  return console.result(
-      fmt::format("{}: {} pictures of {} classes to train on and {} to validate\n", options.into,
-                  count_text(report.train.records), report.classes,
-                  count_text(report.validation ? report.validation->records : 0)));
+  return console.result(closing_line(options, report));
 }
 
 }  // namespace
@@ -133,7 +164,11 @@ Command data_build_command() {
             "FILE"},
            {"--boxes", &o->boxes, "Boxes as ImageNet's XML files: CLASS/PICTURE.xml or PICTURE.xml",
             "DIR"}},
-      .run = [o](const Context& context) { return build(*o, context.console); }};
+      .run = [o](const Context& context) { return build(*o, context.console); },
+      .notes =
+          "JPEGs keep their bytes. PNGs and JPEGs of inks (CMYK) become JPEGs of quality\n"
+          "100 in RGB, with some loss, unless with --raw. Files of other formats,\n"
+          "subfolders of class folders and files beside those are left out, and counted."};
 }
 
 }  // namespace sterna::launcher

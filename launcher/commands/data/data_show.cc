@@ -5,21 +5,27 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "actors/reader/data_folder.h"
 #include "actors/reader/preparation.h"
 #include "input/batches/batch.h"
 #include "input/batches/prepare.h"
 #include "input/formats/format.h"
+#include "input/formats/passed_over.h"
+#include "input/formats/picture_source.h"
+#include "input/formats/tfrecord_folder.h"
 #include "input/pictures/encode.h"
 #include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "input/place/data_source.h"
 #include "launcher/data/contact_sheet.h"
 #include "launcher/data/survey.h"
+#include "launcher/record/output_file.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/json_line.h"
@@ -120,6 +126,8 @@ struct Shown {
   input::Preparation how;
   std::optional<input::ClassLabels> names;  ///< of classes, where anything names them
   std::map<Split, Survey> splits;
+  std::optional<input::PassedOver> passed;  ///< of folders of pictures
+  std::vector<std::string> hints;           ///< of the classes' names
 };
 
 /// What class `label` is called; empty: nothing names it.
@@ -140,11 +148,28 @@ Result<Survey> look(const input::Source& source, Split split, const DataShowOpti
                          }});
 }
 
+/// What folders of pictures, and a labels.txt, do that their owner may not know.
+Result<void> look_around(const input::Format& format, const input::DataOptions& how, Shown& shown) {
+  const std::filesystem::path& dir = shown.location.dir;
+  STERNA_ASSIGN(shown.hints, input::class_hints(dir, how));
+  if (&format == &input::kPictureFolder) {
+    STERNA_ASSIGN(shown.passed, input::passed_over(dir));
+    return {};
+  }
+  const auto train = shown.splits.find(Split::train);
+  if (&format != &input::kTfRecord || train == shown.splits.end()) return {};
+  std::string lacking = input::without_examples(train->second.per_class, shown.names);
+  if (!lacking.empty()) shown.hints.push_back(std::move(lacking));
+  return {};
+}
+
 Result<Shown> look(const DataShowOptions& options, const Console& console) {
+  STERNA_TRY(check_output(options.png, ".png", "--png"));
   Shown shown;
   STERNA_ASSIGN(shown.location, find(options, console));
   const input::DataOptions how = actors::data_options(data_section(options), options.seed);
-  shown.stored_as = input::format_of(shown.location.dir, how).name;
+  const input::Format& format = input::format_of(shown.location.dir, how);
+  shown.stored_as = format.name;
   if (!shown.location.dir.empty()) {
     STERNA_ASSIGN(shown.names, input::class_names(shown.location.dir, how));
   }
@@ -162,6 +187,7 @@ Result<Shown> look(const DataShowOptions& options, const Console& console) {
     if (options.png.empty() || split != sheet_of) continue;
     STERNA_TRY(write_sheet(source, split, options, shown.how));
   }
+  STERNA_TRY(look_around(format, how, shown));
   return shown;
 }
 
@@ -214,6 +240,9 @@ std::string text_of(const Shown& shown) {
   for (auto& row : classes) row.resize(columns.size());
   text +=
       lines(text_table({{"SPLIT"}, {"EXAMPLES", true}, {"PICTURES"}, {"DAMAGED", true}}, splits));
+  const std::string others = shown.passed ? to_text(*shown.passed) : "";
+  if (!others.empty()) damages += fmt::format("left out: {}\n", printable(others));
+  for (const std::string& hint : shown.hints) damages += printable(hint) + "\n";
   return text + damages + "\n" + lines(text_table(columns, classes));
 }
 
@@ -231,6 +260,13 @@ Json json_of(const Shown& shown) {
     json["names"] = shown.names->names;
     json["first_named"] = shown.names->first;
   }
+  if (shown.passed) {
+    json["left_out"] = {{"files", shown.passed->files},
+                        {"endings", shown.passed->endings},
+                        {"subfolders", shown.passed->subfolders},
+                        {"loose", shown.passed->loose}};
+  }
+  if (!shown.hints.empty()) json["hints"] = shown.hints;
   for (const auto& [split, found] : shown.splits) {
     json["splits"][name_of(split)] = {
         {"examples", found.examples},        {"rows", json_of(found.rows)},

@@ -6,6 +6,7 @@
 
 #include "launcher/commands/command.h"
 #include "launcher/plots/drawer.h"
+#include "launcher/record/output_file.h"
 #include "launcher/report/report.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/file.h"
@@ -19,6 +20,7 @@ struct ReportOptions {
 };
 
 Result<void> write_report(const ReportOptions& options) {
+  STERNA_TRY(check_output(options.out, ".html", "--out"));
   STERNA_ASSIGN(const Report report, read_report(options.runs, program_folder()));
   return write_atomically(options.out, to_html(report));
 }

@@ -14,6 +14,7 @@
 #include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/commands/weights/follow_checkpoints.h"
 #include "launcher/commands/weights/say_passed_over.h"
+#include "launcher/record/output_file.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/confusion_csv.h"
@@ -143,6 +144,8 @@ int eval(EvalOptions& options, const Console& console) {
   if (options.follow && options.checkpoint.empty()) {
     return console.report({Errc::invalid_argument, "--follow goes with --checkpoint"});
   }
+  const Result<void> free = check_output(options.confusion, ".csv", "--confusion");
+  if (!free) return console.report(free.error());
   auto device = options.device.open();
   if (!device) return console.report(device.error());
   options.how.device = std::move(*device);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "launcher/commands/command.h"
 #include "launcher/commands/weights/say_passed_over.h"
 #include "launcher/commands/weights/which_values.h"
+#include "launcher/record/output_file.h"
 #include "launcher/summary/event_file.h"
 #include "launcher/text/text_format.h"
 
@@ -42,14 +44,26 @@ fs::path beside(const std::string& weights) {
   return (path.parent_path() / "..").lexically_normal() / path.filename();
 }
 
-/// Unless the command line says where.
-std::string place_of(const ExportOptions& options, const actors::TrainedWeights& weights) {
-  if (!options.into.empty()) return options.into;
-  fs::path into = beside(weights.path());
+std::string_view ending_of(const ExportOptions& options) {
   for (const actors::WeightsForm& form : actors::weights_forms()) {
-    if (form.name == options.form) into.replace_extension(form.extension);
+    if (form.name == options.form) return form.extension;
   }
-  return into.string();
+  return "";
+}
+
+/// Unless the command line says where.
+Result<std::string> place_of(const ExportOptions& options, const actors::TrainedWeights& weights) {
+  std::string into = options.into;
+  if (into.empty()) into = beside(weights.path()).replace_extension(ending_of(options)).string();
+  std::error_code ignored;
+  if (!fs::equivalent(weights.path(), into, ignored)) {
+    STERNA_TRY(check_output(into, ending_of(options), "--into"));
+    return into;
+  }
+  return Error{Errc::invalid_argument,
+               fmt::format("--to {} would write over the weights themselves, {}; say where it goes "
+                           "with --into FILE",
+                           options.form, into)};
 }
 
 /// Where it went.
@@ -60,7 +74,7 @@ Result<std::string> export_to_place(const ExportOptions& options, const Console&
   STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
   STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
   say_passed_over(weights, console);
-  std::string into = place_of(options, weights);
+  STERNA_ASSIGN(std::string into, place_of(options, weights));
   STERNA_TRY(actors::export_weights(weights, options.form, into));
   return into;
 }
@@ -108,7 +122,8 @@ Command export_command() {
           .notes = forms +
                    "\nThe net, its preprocessing and the names of its classes go with it, as "
                    "metadata.\nAn ONNX model takes \"images\" {batch, channels, rows, columns}, "
-                   "prepared, and\ngives \"logits\"; batch norms are folded into convolutions.",
+                   "prepared as\ndocs/preprocessing.md says, and gives \"logits\"; batch norms are "
+                   "folded into\nconvolutions.",
           .examples = {"sterna export runs/flowers/weights.safetensors --to onnx",
                        "sterna export runs/flowers --to tensorboard"}};
 }

@@ -87,6 +87,8 @@ TEST_F(CliTest, VersionNamesTheBuildAndTheLibraries) {
 
 TEST_F(CliTest, UnknownWordsAreOneLineWithTheNearest) {
   expect_one_line("rnu x.toml", 2, "sterna: unknown command \"rnu\"; did you mean \"run\"?");
+  expect_one_line("train x.toml", 2, "sterna: unknown command \"train\"; did you mean \"run\"?");
+  expect_one_line("evaluate", 2, "sterna: unknown command \"evaluate\"; did you mean \"eval\"?");
   expect_one_line("x.toml", 2, "sterna: unknown command \"x.toml\"; did you mean \"run x.toml\"?");
   expect_one_line("run x.toml --jsn", 2,
                   "sterna run: unknown option \"--jsn\"; did you mean \"--json\"?");

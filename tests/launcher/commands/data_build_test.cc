@@ -38,12 +38,18 @@ class DataBuildCommand : public CommandTest {
 TEST_F(DataBuildCommand, SaysWhatItBuiltAndGoesOnWithIt) {
   const Said said = build({"--validation", "34%"});
   EXPECT_EQ(said.exit, 0) << said.err;
-  EXPECT_EQ(said.out, out + ": 4 pictures of 2 classes to train on and 2 to validate\n");
+  const auto built = [this](int recoded) {
+    return out + ": 4 pictures of 2 classes to train on and 2 to validate; " +
+           std::to_string(recoded) +
+           " of those written now became JPEGs of quality 100, with some loss: they were PNGs or "
+           "CMYK (--raw keeps what is decoded)\n";
+  };
+  EXPECT_EQ(said.out, built(6));
   fs::remove(out + "/labels.txt");
   fs::remove(out + "/train-00000-of-00001");
   const Said again = build({"--validation", "34%", "--threads", "2"});
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_EQ(again.out, said.out);
+  EXPECT_EQ(again.out, built(4));
   EXPECT_THAT(again.err, HasSubstr("1 files were there already and are kept"));
   EXPECT_TRUE(fs::exists(out + "/labels.txt"));
   const Said shown = sterna({"data", "show", out.c_str()});
@@ -57,8 +63,11 @@ TEST_F(DataBuildCommand, RefusesABadFolderShareOrPlace) {
   const Said share = build({"--validation", "ten"});
   EXPECT_EQ(share.exit, 2);
   EXPECT_THAT(share.err, HasSubstr("--validation wants a share such as 10%, not \"ten\""));
-  EXPECT_EQ(build({"--validation", "0%"}).exit, 0);
-  const Said other = build({"--validation", "0%", "--seed", "2"});
+  const Said nothing = build({"--validation", "0%"});
+  EXPECT_EQ(nothing.exit, 2);
+  EXPECT_THAT(nothing.err, StartsWith("--validation 0% leaves nothing to validate"));
+  EXPECT_EQ(build({"--validation", "34%"}).exit, 0);
+  const Said other = build({"--validation", "34%", "--seed", "2"});
   EXPECT_EQ(other.exit, 2);
   EXPECT_THAT(other.err, HasSubstr("holds another build: \"seed 1\""));
   photos += "/a";
@@ -69,10 +78,13 @@ TEST_F(DataBuildCommand, RefusesABadFolderShareOrPlace) {
 
 TEST_F(DataBuildCommand, NamesThePicturesThatItLeavesOut) {
   write("photos/a/4.jpg", "no picture");
-  const Said said = build({"--validation", "0%"});
+  write("photos/a/5.gif", "of another format");
+  write("photos/6.png", "beside the classes");
+  const Said said = build({"--validation", "34%"});
   EXPECT_EQ(said.exit, 0);
   EXPECT_THAT(said.err, HasSubstr("left out: " + photos + "/a/4.jpg: neither a JPEG nor a PNG\n"));
-  EXPECT_THAT(build({"--validation", "0%"}).err,
+  EXPECT_THAT(said.err, HasSubstr("left out: 1 file of other formats (.gif), 1 loose file\n"));
+  EXPECT_THAT(build({"--validation", "34%"}).err,
               HasSubstr("left out: 1 pictures in all that cannot be decoded\n"));
 }
 
@@ -92,13 +104,13 @@ TEST_F(DataBuildCommand, ConvertSaysHowRunsTakeSmallPicturesForWhatTheyWere) {
 }
 
 TEST_F(DataBuildCommand, IsUndoneByConvert) {
-  ASSERT_EQ(build({"--validation", "0%"}).exit, 0);
+  ASSERT_EQ(build({"--validation", "34%"}).exit, 0);
   const std::string back = folder.path() + "/back";
   const Said said =
       sterna({"data", "convert", out.c_str(), "--into", back.c_str(), "--to", "folder"});
   EXPECT_EQ(said.exit, 0) << said.err;
-  EXPECT_EQ(said.out, back + ": 6 examples to train on and 0 to validate\n");
-  EXPECT_TRUE(fs::exists(back + "/train/b/3.png.jpg"));
+  EXPECT_EQ(said.out, back + ": 4 examples to train on and 2 to validate\n");
+  EXPECT_NE(fs::exists(back + "/train/b/3.png.jpg"), fs::exists(back + "/validation/b/3.png.jpg"));
   const Said again =
       sterna({"data", "convert", out.c_str(), "--into", back.c_str(), "--to", "folder"});
   EXPECT_EQ(again.exit, 2);

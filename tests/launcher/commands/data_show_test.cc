@@ -78,6 +78,9 @@ TEST_F(DataShow, RefusesWhatItCannotShowInOneLine) {
   EXPECT_NE(said.exit, 0);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr("/nowhere/sheet.png"));
+  const std::string kept = write("weights.safetensors", "kept");
+  EXPECT_EQ(sterna({"data", "show", digits.c_str(), "--png", kept.c_str()}).exit, 2);
+  EXPECT_EQ(read_file(kept).value(), "kept");
 }
 
 TEST_F(DataShow, CallsTheFolderByNoOptionOfAnotherCommand) {

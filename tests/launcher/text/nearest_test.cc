@@ -36,6 +36,13 @@ TEST(Nearest, IsOfferedAsAQuestion) {
   EXPECT_EQ(did_you_mean("comand", kWords), "; did you mean \"command\"?");
 }
 
+TEST(Nearest, OfAWordThatSeveralBeginWithIsEachOfThem) {
+  const std::vector<std::string> nets = {"lenet", "resnet_20", "resnet_50"};
+  EXPECT_EQ(did_you_mean("resnet", nets), "; did you mean \"resnet_20\" or \"resnet_50\"?");
+  EXPECT_EQ(did_you_mean("resnet50", nets), "; did you mean \"resnet_50\"?");
+  EXPECT_EQ(did_you_mean("", nets), "");
+}
+
 TEST(Nearest, IsNothingWhereNoWordIsNear) {
   EXPECT_EQ(nearest("zebra", kWords), std::nullopt);
   EXPECT_EQ(did_you_mean("zebra", kWords), "");

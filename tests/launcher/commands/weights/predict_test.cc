@@ -190,7 +190,13 @@ TEST_F(ExportCommand, RefusesInALineWhatItCannotWrite) {
   EXPECT_THAT(form.err, HasSubstr("tensorflow not in {safetensors,npz,onnx,tensorboard}"));
   const Said itself = sterna({"export", weights.c_str(), "--to", "safetensors"});
   EXPECT_EQ(itself.exit, 2);
-  EXPECT_THAT(itself.err, HasSubstr("is the file itself; name another one with --into"));
+  EXPECT_THAT(itself.err, HasSubstr("would write over the weights themselves, " + weights +
+                                    "; say where it goes with --into FILE"));
+  const std::string kept = write("result.json", "{}");
+  const Said over = sterna({"export", weights.c_str(), "--to", "npz", "--into", kept.c_str()});
+  EXPECT_EQ(over.exit, 2);
+  EXPECT_EQ(over.err,
+            "--into " + kept + " is there already and does not end in .npz; name another file\n");
 }
 
 }  // namespace

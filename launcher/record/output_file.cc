@@ -1,0 +1,45 @@
+#include "launcher/record/output_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "actors/checkpoint/manifest.h"
+#include "actors/weights/trained_weights.h"
+#include "launcher/record/run_directory.h"
+
+namespace sterna::launcher {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether a run or a checkpoint wrote it. (Of a run's files those whose endings commands write.)
+bool is_a_runs(const fs::path& path) {
+  constexpr std::array<std::string_view, 2> kOfRun{actors::kWeightsFile, kConfusionFile};
+  const auto beside = [&path](std::string_view name) {
+    std::error_code ignored;
+    return fs::exists(path.parent_path() / name, ignored);
+  };
+  const bool named = std::ranges::find(kOfRun, path.filename().string()) != kOfRun.end();
+  return (named && beside(kResolvedFile)) || beside(actors::kManifestFile);
+}
+
+}  // namespace
+
+Result<void> check_output(const std::string& path, std::string_view ending, std::string_view who) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return {};
+  const auto refused = [&](std::string_view why) {
+    return Error{Errc::already_exists,
+                 fmt::format("{} {} is there already and {}; name another file", who, path, why)};
+  };
+  if (!path.ends_with(ending)) return refused(fmt::format("does not end in {}", ending));
+  if (is_a_runs(path)) return refused("is what a run left");
+  return {};
+}
+
+}  // namespace sterna::launcher
