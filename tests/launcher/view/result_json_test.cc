@@ -40,8 +40,8 @@ TEST(ResultJson, CountsCheckpointsThatCouldNotBeMade) {
 
 TEST(ResultJson, HasTheEvaluationsInTheirOrder) {
   RunResult result;
-  result.evaluations = {{250, 5.5, 0.97, 2000, 0.99, 0.125},
-                        {500, 11, 0.98, 10000, std::nullopt, 0.5, "train", "averages"}};
+  result.evaluations = {{250, 5.5, 0.97, 2000, 0, 0.99, 0.125},
+                        {500, 11, 0.98, 10000, 0, std::nullopt, 0.5, "train", "averages"}};
   EXPECT_EQ(
       Json::parse(to_json(result))["evaluations"].dump(),
       R"([{"step":250,"seconds":5.5,"subset":"test","of":"parameters",)"
