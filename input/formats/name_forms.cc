@@ -44,9 +44,9 @@ Outline outline_of(std::string_view name) {
     }
     while (i + 1 < name.size() && (static_cast<unsigned char>(name[i + 1]) & 0xC0) == 0x80) ++i;
   }
-  const auto same =
-      std::ranges::unique(outline.text, [](char a, char b) { return a == kOther && b == kOther; });
-  outline.text.erase(same.begin(), same.end());
+  const auto last = std::unique(outline.text.begin(), outline.text.end(),
+                                [](char a, char b) { return a == kOther && b == kOther; });
+  outline.text.erase(last, outline.text.end());
   return outline;
 }
 
