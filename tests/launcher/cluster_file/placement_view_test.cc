@@ -29,7 +29,7 @@ TEST_F(PlacementViewTest, SummarizesWhatTrains) {
 }
 
 TEST_F(PlacementViewTest, DoubtsAWarmUpThatNeverEnds) {
-  const std::string text = std::string(smallest) + "[optimizer]\nname = \"sgd\"\nwarm_up = ";
+  const std::string text = std::string(smallest) + "[optimizer]\nname = \"gd\"\nwarm_up = ";
   EXPECT_THAT(doubtful_lines(file(text + "200\n")), testing::IsEmpty());
   EXPECT_THAT(doubtful_lines(file(text + "201\n")),
               ElementsAre("optimizer.warm_up = 201 is more than job.steps = 200: the learning rate "
