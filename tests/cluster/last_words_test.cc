@@ -88,7 +88,7 @@ TEST_F(LastWords, WhereAFirewallDropsWhatTwoHostsSayBothAreNamed) {
   const auto break_it = [](const Call&) {
     runs_->hosts().must("break", {"a", "port", "d", "1024-65535"});
   };
-  const auto lines = end_by("ports", 1, break_it, "link_patience = \"1s\"\n");
+  const auto lines = end_by("ports", 1, break_it, "link_patience = \"3s\"\n");
   runs_->hosts().must("fix", {"a"});
   ASSERT_FALSE(lines.empty());
   // Whichever of the two tells first, and of the other.

@@ -153,12 +153,12 @@ TEST_F(RunInput, SaysWhichBatchFitsWhereOneDoesNotAndWhenALossIsNotFinite) {
 
 TEST_F(RunInput, RefusesAnEmptyDataFolder) {
   std::filesystem::create_directory(path("data"));
-  expect_data_refused(AllOf(HasSubstr(kTrainImages), HasSubstr("sterna data make digits --out"),
-                            HasSubstr("sterna data fetch mnist --dir")));
+  expect_data_refused(AllOf(HasSubstr("--data data holds no data: it is empty"),
+                            HasSubstr("mnist/, digits/"), HasSubstr("for each class")));
 }
 
 TEST_F(RunInput, RefusesADataFolderThatIsNotThere) {
-  expect_data_refused(AllOf(HasSubstr("--data data does not exist"), HasSubstr("sterna data")));
+  expect_data_refused(AllOf(HasSubstr("--data data does not exist"), HasSubstr("correct it")));
 }
 
 TEST_F(RunInput, RefusesATruncatedImagesFile) {

@@ -85,7 +85,7 @@ TEST_F(EvalCommand, SaysHowGoodTheWeightsInAFolderAre) {
   EXPECT_THAT(eval(folder.path(), {"--subset", "train", "--json"}).out,
               HasSubstr("\"subset\":\"train\",\"examples\":20,"));
   EXPECT_THAT(eval(folder.path(), {"--examples", "7", "--json"}).out,
-              HasSubstr("\"examples\":7,\"precision_at_1\":0.0,"));
+              HasSubstr("\"examples\":7,\"left_out_examples\":0,\"precision_at_1\":0.0,"));
 }
 
 TEST_F(EvalCommand, SaysTheSameOfADevice) {
