@@ -162,7 +162,7 @@ class HostileActor final : public Actor<Hostile> {
     } else if (how == "down") {
       links.send_down(to, {{kLauncherProcess, kAgent}, "launcher", 1, "a lie"});
     } else if (how == "credit") {
-      tell(victim, Block{300});  // so that all of it is there before any is consumed
+      tell(victim, Block{1000});  // so that all of it is there before any is consumed
       process().set_chaos([](const Header&, ProcessId) {
         return Links::Fate{Links::Fate::Kind::repeat, {}};  // at once, whatever the credit
       });
