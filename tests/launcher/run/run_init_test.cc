@@ -47,6 +47,8 @@ role = "parameter_server"
 role = "worker"
 [[actor]]
 role = "input_reader"
+[[actor]]
+role = "evaluator"
 [job]
 net = "mlp"
 hidden = [4]
