@@ -11,10 +11,10 @@ std::vector<std::string> manifest_seeds() {
                          .ranks = 2,
                          .resolved = "format = 1\n",
                          .parts = {{"server0", "server0.safetensors", 1024, {}}},
-                         .precision_at_1 = {}};
+                         .precision = {}};
   actors::Manifest full = plain;
   full.parts.push_back({"worker0", "worker0.safetensors", 0, {}});
-  full.precision_at_1 = 0.875;
+  full.precision = actors::MeasuredPrecision{0.875, 2000};
   full.note = {{"format", "2"}, {"job.net", "\"lenet\""}};
   return {to_json(plain), to_json(full)};
 }
