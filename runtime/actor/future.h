@@ -93,7 +93,7 @@ class [[nodiscard]] Future final : public detail::PendingAsk {
   Future& operator=(Future&& other) noexcept {
     if (this == &other) return *this;
     PendingAsk::operator=(std::move(other));
-    result_ = std::exchange(other.result_, std::nullopt);
+    result_ = std::exchange(other.result_, std::nullopt);  // NOLINT(bugprone-use-after-move)
     taken_ = std::exchange(other.taken_, false);
     return *this;
   }
