@@ -14,6 +14,7 @@
 #include "input/formats/labels.h"
 #include "launcher/run/job_plan.h"
 #include "tests/launcher/kept_checkpoint.h"
+#include "tests/launcher/run/small_job_file.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -67,26 +68,6 @@ TEST_F(CheckpointFolderTest, NewerOnesThatAreDamagedArePassedOverWithTheirFile) 
   EXPECT_THAT(passed_over(file_, *found), ElementsAre(StartsWith("not gone on from: " + part)));
 }
 
-ClusterFile file_of(const std::vector<std::string>& settings = {}) {
-  const std::string text = R"(format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
-net = "mlp"
-hidden = [4]
-steps = 10
-)";
-  Result<ClusterFile> file = parse_cluster_file(text, "x.toml", settings);
-  EXPECT_TRUE(file.ok()) << file.error().message;
-  return file ? *std::move(file) : ClusterFile();
-}
-
 class ResumedJob : public testing::Test {
  protected:
   ResumedJob() : data_{folder_.path(), "digits"} {
@@ -95,8 +76,8 @@ class ResumedJob : public testing::Test {
     from_.folder = "calm/checkpoints/step-000000005";
     from_.manifest.net = "mlp";
     from_.manifest.step = 5;
-    from_.manifest.resolved = resolved(file_of());
-    const auto job = job_of(file_of(), data_);
+    from_.manifest.resolved = resolved(small_job_file());
+    const auto job = job_of(small_job_file(), data_);
     EXPECT_TRUE(job.ok()) << job.error().message;
     from_.manifest.note = to_metadata(note_of_job(*job, data_).value());
   }
@@ -104,7 +85,7 @@ class ResumedJob : public testing::Test {
     EXPECT_TRUE(input::write_labels(folder_ / "labels.txt", {names, 0}).ok());
   }
   /// What is said against it; the checkpoint has no parameters at all.
-  std::string refused(const ClusterFile& file = file_of()) const {
+  std::string refused(const ClusterFile& file = small_job_file()) const {
     const Result<void> checked = check_same_net(from_, file, data_);
     EXPECT_FALSE(checked.ok());
     if (checked) return "";
@@ -112,7 +93,7 @@ class ResumedJob : public testing::Test {
     return checked.error().message;
   }
   std::vector<std::string> changes(const std::vector<std::string>& settings) const {
-    return changes_since(from_, file_of(settings));
+    return changes_since(from_, small_job_file(settings));
   }
 
   TemporaryFolder folder_;
@@ -131,7 +112,7 @@ TEST_F(ResumedJob, DoesNotGoOnWithClassesOfOtherNamesOrInAnotherOrder) {
 }
 
 TEST_F(ResumedJob, DoesNotGoOnWithAnotherNumberOfClasses) {
-  EXPECT_THAT(refused(file_of({"data.classes=12"})),
+  EXPECT_THAT(refused(small_job_file({"data.classes=12"})),
               HasSubstr("checkpoint.resume: calm/checkpoints/step-000000005 is of 10 classes, and "
                         "this job has 12; "));
 }
@@ -157,7 +138,7 @@ TEST_F(ResumedJob, WhatTeachesOtherwiseIsNamedKeyByKey) {
 }
 
 TEST_F(ResumedJob, MoreStepsTeachOtherwiseWhereTheRateGoesByThem) {
-  from_.manifest.resolved = resolved(file_of({"optimizer.schedule=cosine"}));
+  from_.manifest.resolved = resolved(small_job_file({"optimizer.schedule=cosine"}));
   EXPECT_THAT(changes({"optimizer.schedule=cosine", "job.steps=90"}),
               ElementsAre("job.steps 10 -> 90"));
 }

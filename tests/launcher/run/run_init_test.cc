@@ -14,6 +14,7 @@
 #include "launcher/run/job_plan.h"
 #include "nets/describe_net.h"
 #include "nets/weights/weights_file.h"
+#include "tests/launcher/run/small_job_file.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -27,7 +28,7 @@ class RunInit : public testing::Test {
   RunInit() : data_{folder_.path(), "digits"} {
     EXPECT_TRUE(input::make_digits(folder_.path(), {.seed = 3, .train = 4, .test = 2}).ok());
     name_classes({"zero", "one"});
-    const ClusterFile file = file_of({});
+    const ClusterFile file = small_job_file();
     const actors::JobConfig job = job_of(file, data_).value();
     const auto table = nets::describe_net(actors::net_options(job)).value().parameters;
     std::vector<std::vector<float>> zeros;
@@ -39,28 +40,9 @@ class RunInit : public testing::Test {
   void name_classes(const std::vector<std::string>& names) const {
     EXPECT_TRUE(input::write_labels(folder_ / "labels.txt", {names, 0}).ok());
   }
-  static ClusterFile file_of(const std::vector<std::string>& settings) {
-    const std::string text = R"(format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
-net = "mlp"
-hidden = [4]
-steps = 10
-)";
-    Result<ClusterFile> file = parse_cluster_file(text, "x.toml", settings);
-    EXPECT_TRUE(file.ok()) << file.error().message;
-    return file ? *std::move(file) : ClusterFile();
-  }
   Result<std::vector<std::string>> look(std::vector<std::string> settings = {}) const {
     settings.push_back("init.from=" + weights_);
-    return look_at_init(file_of(settings), data_);
+    return look_at_init(small_job_file(settings), data_);
   }
 
   TemporaryFolder folder_;
