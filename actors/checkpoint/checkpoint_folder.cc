@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <system_error>
 #include <vector>
 
@@ -53,17 +52,12 @@ void remove_checkpoint(const std::string& checkpoint) {
 }
 
 void remove_old_checkpoints(const std::string& folder, const KeptCheckpoints& kept) {
-  std::vector<FoundCheckpoint> found = find_checkpoints(folder);
+  const std::vector<FoundCheckpoint> found = find_checkpoints(folder);
   std::size_t whole = 0;
-  std::map<std::uint64_t, const FoundCheckpoint*> best;  // of those that so many examples measured
-  for (const FoundCheckpoint& one : found) {
-    if (!one.manifest || !one.manifest->precision) continue;
-    const MeasuredPrecision& precision = *one.manifest->precision;
-    const FoundCheckpoint*& highest = best[precision.examples];
-    if (highest == nullptr || precision.at_1 > highest->manifest->precision->at_1) highest = &one;
-  }
+  const auto best = best_checkpoints(found);
   const auto is_best = [&](const FoundCheckpoint& one) {
-    return std::any_of(best.begin(), best.end(), [&](const auto& of) { return of.second == &one; });
+    return std::any_of(best.begin(), best.end(),
+                       [&](const auto& group) { return &found[group.second.index] == &one; });
   };
   for (auto one = found.rbegin(); one != found.rend(); ++one) {
     if (one->step > kept.made) continue;

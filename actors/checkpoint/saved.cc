@@ -133,6 +133,45 @@ Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
   return newest(folder);
 }
 
+std::map<std::uint64_t, BestCheckpoint> best_checkpoints(
+    const std::vector<FoundCheckpoint>& found) {
+  std::map<std::uint64_t, BestCheckpoint> best;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!found[i].manifest || !found[i].manifest->precision) continue;
+    const MeasuredPrecision& precision = *found[i].manifest->precision;
+    BestCheckpoint& group =
+        best.try_emplace(precision.examples, BestCheckpoint{.index = i}).first->second;
+    if (precision.at_1 > found[group.index].manifest->precision->at_1) group.index = i;
+    ++group.measured;
+  }
+  return best;
+}
+
+std::optional<std::size_t> best_checkpoint(const std::vector<FoundCheckpoint>& found) {
+  BestCheckpoint best;
+  for (const auto& [examples, group] : best_checkpoints(found)) {
+    if (group.measured >= best.measured) best = group;
+  }
+  if (best.measured == 0) return std::nullopt;
+  return best.index;
+}
+
+Result<SavedCheckpoint> open_best_checkpoint(const std::string& path) {
+  STERNA_TRY(may_read_folder(path));
+  const std::string folder = checkpoints_in(path);
+  STERNA_TRY(may_read_folder(folder));
+  const std::vector<FoundCheckpoint> found = find_checkpoints(folder);
+  if (const std::optional<std::size_t> best = best_checkpoint(found)) {
+    return open_checkpoint(found[*best].folder);
+  }
+  return Error{Errc::not_found,
+               found.empty()
+                   ? folder +
+                         ": there is no checkpoint to choose the best of; name a run's "
+                         "directory that keeps some"
+                   : folder + ": no checkpoint here was evaluated, so that none is the best"};
+}
+
 std::vector<std::string> damaged_after(const SavedCheckpoint& taken) {
   std::vector<std::string> lines;
   // A folder may be named with a slash behind it.

@@ -50,6 +50,23 @@ Result<void> check_part(const SavedCheckpoint& checkpoint, const Manifest::Part&
 /// to do.
 Result<SavedCheckpoint> open_checkpoint(const std::string& path);
 
+/// Of the checkpoints that as many examples measured.
+struct BestCheckpoint {
+  std::size_t index = 0;     ///< of the highest precision@1, the earliest of equals
+  std::size_t measured = 0;  ///< how many there are
+};
+
+/// By the number of examples, 0 where that was not noted: what others measured does not compare.
+std::map<std::uint64_t, BestCheckpoint> best_checkpoints(const std::vector<FoundCheckpoint>& found);
+
+/// The index of the best of those that compare with most others; with more examples, where as many
+/// do so. None: no checkpoint was evaluated.
+std::optional<std::size_t> best_checkpoint(const std::vector<FoundCheckpoint>& found);
+
+/// That of a run's directory or a folder of checkpoints. Errors: not_found where no checkpoint has
+/// a precision@1; those of open_checkpoint(), also where an earlier one is whole.
+Result<SavedCheckpoint> open_best_checkpoint(const std::string& path);
+
 /// Why those beside `taken` that are of later steps are not whole, a line each, which names the
 /// file: what open_checkpoint() passes over. One that was never finished is no news.
 std::vector<std::string> damaged_after(const SavedCheckpoint& taken);

@@ -46,7 +46,7 @@ Result<TrainedWeights> TrainedWeights::open_file(const std::string& path, Values
   STERNA_ASSIGN(nets::TensorFile file, nets::TensorFile::open(path));
   TrainedWeights weights(path, std::move(file));
   const bool averages = weights.averages();
-  if (which != ValuesOf::best && averages != (which == ValuesOf::averages)) {
+  if (which != ValuesOf::preferred && averages != (which == ValuesOf::averages)) {
     return not_kept(path, !averages);
   }
   return weights;
@@ -86,6 +86,11 @@ Result<TrainedWeights> TrainedWeights::open(const std::string& path, ValuesOf wh
   const bool older = final && final->steps().value_or(0) < checkpoint->manifest.step;
   const bool lacks = !final && final.error().code == Errc::invalid_argument;
   return older || lacks ? open_chosen(*checkpoint, path, which) : std::move(final);
+}
+
+Result<TrainedWeights> TrainedWeights::open_best(const std::string& path, ValuesOf which) {
+  STERNA_ASSIGN(const SavedCheckpoint checkpoint, open_best_checkpoint(path));
+  return open(checkpoint, which);
 }
 
 Result<ModelNote> TrainedWeights::note() const {

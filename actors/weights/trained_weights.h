@@ -21,8 +21,8 @@ namespace sterna::actors {
 inline constexpr const char* kWeightsFile = "weights.safetensors";
 
 /// Which of a job's values: those of the parameters themselves, their moving averages, or
-/// (`best`) averages where there are any.
-enum class ValuesOf { best, parameters, averages };
+/// (`preferred`) averages where there are any.
+enum class ValuesOf { preferred, parameters, averages };
 
 class TrainedWeights {
  public:
@@ -30,7 +30,10 @@ class TrainedWeights {
   /// checkpoints, of which the newest is taken (of a run's directory its weights.safetensors where
   /// that is as new, unless it lacks the values asked for). Errors, in one line: those of opening a
   /// file and a checkpoint; invalid_argument where the values asked for are not kept.
-  static Result<TrainedWeights> open(const std::string& path, ValuesOf which = ValuesOf::best);
+  static Result<TrainedWeights> open(const std::string& path, ValuesOf which = ValuesOf::preferred);
+  /// Of the run's best checkpoint (best_checkpoint()). Errors: those of open_best_checkpoint().
+  static Result<TrainedWeights> open_best(const std::string& path,
+                                          ValuesOf which = ValuesOf::preferred);
   /// Of a checkpoint that is open.
   static Result<TrainedWeights> open(const SavedCheckpoint& checkpoint, ValuesOf which);
 

@@ -1,7 +1,10 @@
 // sterna checkpoints RUN: what a run can go on from.
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "actors/checkpoint/saved.h"
 #include "launcher/commands/command.h"
@@ -18,8 +21,8 @@ struct CheckpointsOptions {
 };
 
 /// One of them, every byte of it read.
-Json facts_of(const actors::FoundCheckpoint& found) {
-  Json json = {{"format", 1}, {"step", found.step}, {"folder", found.folder}};
+Json facts_of(const actors::FoundCheckpoint& found, bool best) {
+  Json json = {{"format", 1}, {"step", found.step}, {"folder", found.folder}, {"best", best}};
   Result<void> whole = found.manifest ? Result<void>() : Result<void>(found.manifest.error());
   if (found.manifest) {
     const actors::SavedCheckpoint saved{found.folder, *found.manifest};
@@ -57,8 +60,11 @@ int checkpoints(const CheckpointsOptions& options, const Console& console) {
   std::string text;
   bool damaged = false;
   bool whole = false;
-  for (const actors::FoundCheckpoint& found : actors::find_checkpoints(folder)) {
-    const Json facts = facts_of(found);
+  const std::vector<actors::FoundCheckpoint> all = actors::find_checkpoints(folder);
+  const std::optional<std::size_t> best = actors::best_checkpoint(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const actors::FoundCheckpoint& found = all[i];
+    const Json facts = facts_of(found, best == i);
     // One that is being written, or was never finished, is none yet.
     const bool is_one = found.manifest || found.manifest.error().code != Errc::not_found;
     (facts["whole"].get<bool>() ? whole : damaged) |= is_one;
@@ -70,10 +76,10 @@ int checkpoints(const CheckpointsOptions& options, const Console& console) {
         facts.contains("bytes") ? bytes_text(facts["bytes"].get<std::uint64_t>()) : "-";
     const std::string copy =
         facts.contains("copy") ? "; a copy at " + facts["copy"].get<std::string>() : "";
-    text +=
-        fmt::format("step {:>11}  {:>9}  precision@1 {:<16}  {}{}\n",
-                    thousands(static_cast<std::int64_t>(found.step)), size, precision_of(facts),
-                    facts["whole"].get<bool>() ? "whole" : facts["why"].get<std::string>(), copy);
+    text += fmt::format("step {:>11}  {:>9}  precision@1 {:<16}  {}{}{}\n",
+                        thousands(static_cast<std::int64_t>(found.step)), size, precision_of(facts),
+                        facts["whole"].get<bool>() ? "whole" : facts["why"].get<std::string>(),
+                        best == i ? ", the best" : "", copy);
   }
   if (text.empty() && !options.json) console.say(folder + ": there is no checkpoint");
   const int exit = console.result(text);

@@ -135,6 +135,14 @@ TEST_F(RunEval, ACheckpointAndARunAnswerAsWeightsDo) {
   said({"export", "run/checkpoints/step-000000030", "--to", "safetensors"});
   EXPECT_TRUE(content_of(path("run/step-000000030.safetensors")) ==
               content_of(path("run/weights.safetensors")));
+  std::string best;
+  for (const std::string& line : lines_of(said({"checkpoints", "run", "--json"}))) {
+    if (text_of(line, "best") == "true") best = text_of(line, "step");
+  }
+  EXPECT_THAT(said({"eval", "--checkpoint", "run", "--best", "--averaged", "--json"}),
+              HasSubstr("\"steps\":" + best + ",\"of\":\"averages\""));
+  EXPECT_THAT(said({"eval", "--weights", "run", "--best", "--raw", "--json"}),
+              HasSubstr("\"steps\":" + best + ",\"of\":\"parameters\""));
   const input::Picture grey{{28, 28, 1}, std::vector<std::uint8_t>(784, 100)};
   const std::vector<std::uint8_t> png = input::encode_png(grey).value();
   write("grey.png", {png.begin(), png.end()});

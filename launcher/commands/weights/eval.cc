@@ -14,6 +14,7 @@
 #include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/commands/weights/follow_checkpoints.h"
 #include "launcher/commands/weights/say_passed_over.h"
+#include "launcher/commands/weights/which_weights.h"
 #include "launcher/record/output_file.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
@@ -30,6 +31,7 @@ using actors::ValuesOf;
 struct EvalOptions {
   std::string weights;
   std::string checkpoint;
+  WhichWeights which;
   EvaluateOptions how;
   DeviceOption device;
   std::string confusion;  ///< the file to write; empty: none
@@ -96,21 +98,43 @@ Result<WeightsEvaluation> tell(const TrainedWeights& weights, const EvalOptions&
   STERNA_ASSIGN(WeightsEvaluation result, evaluate_weights(weights, options.how, console));
   STERNA_TRY(write_confusion(options.confusion, result));
   const std::string& subset = options.how.subset;
-  say_left_out(result.evaluation, subset, console);
   if (!console.print_result(options.json ? json_of(result, subset) : line_of(result, subset))) {
     return Error{Errc::io, "the result went nowhere"};
   }
   return result;
 }
 
-/// The parameters, and then the averages where it keeps any. Whether others will follow.
+/// Evaluates, tells, and says what was left out of it.
+Result<WeightsEvaluation> tell_all(const TrainedWeights& weights, const EvalOptions& options,
+                                   const Console& console) {
+  STERNA_ASSIGN(WeightsEvaluation result, tell(weights, options, console));
+  say_left_out(result.evaluation, options.how.subset, console);
+  return result;
+}
+
+/// The values asked for; else the parameters, and then the averages where it keeps any, which leave
+/// out the same examples. Whether others will follow.
 Result<bool> tell_checkpoint(const actors::SavedCheckpoint& saved, const EvalOptions& options,
                              const Console& console) {
-  STERNA_ASSIGN(const TrainedWeights parameters, TrainedWeights::open(saved, ValuesOf::parameters));
-  STERNA_ASSIGN(const TrainedWeights best, TrainedWeights::open(saved, ValuesOf::best));
-  STERNA_ASSIGN(WeightsEvaluation told, tell(parameters, options, console));
-  if (best.averages()) STERNA_TRY(tell(best, options, console));
+  STERNA_ASSIGN(const ValuesOf which, options.which.values());
+  const bool both = which == ValuesOf::preferred;
+  STERNA_ASSIGN(const TrainedWeights first,
+                TrainedWeights::open(saved, both ? ValuesOf::parameters : which));
+  STERNA_ASSIGN(const TrainedWeights second, TrainedWeights::open(saved, which));
+  STERNA_ASSIGN(const WeightsEvaluation told, tell_all(first, options, console));
+  if (both && second.averages()) STERNA_TRY(tell(second, options, console));
   return saved.manifest.step < told.last_step;
+}
+
+Result<actors::SavedCheckpoint> chosen_checkpoint(const EvalOptions& options,
+                                                  const Console& console) {
+  const std::string& path = options.checkpoint;
+  if (options.which.best) return actors::open_best_checkpoint(path);
+  STERNA_ASSIGN(actors::SavedCheckpoint saved, actors::open_checkpoint(path));
+  if (saved.folder != path) {
+    say_passed_over(actors::damaged_after(saved), saved.manifest.step, console);
+  }
+  return saved;
 }
 
 Result<void> eval_checkpoint(const EvalOptions& options, const Console& console) {
@@ -121,19 +145,15 @@ Result<void> eval_checkpoint(const EvalOptions& options, const Console& console)
                                 return tell_checkpoint(saved, options, console);
                               });
   }
-  STERNA_ASSIGN(const actors::SavedCheckpoint saved, actors::open_checkpoint(options.checkpoint));
-  if (saved.folder != options.checkpoint) {
-    say_passed_over(actors::damaged_after(saved), saved.manifest.step, console);
-  }
+  STERNA_ASSIGN(const actors::SavedCheckpoint saved, chosen_checkpoint(options, console));
   STERNA_TRY(tell_checkpoint(saved, options, console));
   return {};
 }
 
 Result<void> eval_weights(const std::string& path, const EvalOptions& options,
                           const Console& console) {
-  STERNA_ASSIGN(const TrainedWeights weights, TrainedWeights::open(path));
-  say_passed_over(weights, console);
-  STERNA_TRY(tell(weights, options, console));
+  STERNA_ASSIGN(const TrainedWeights weights, options.which.open(path, console));
+  STERNA_TRY(tell_all(weights, options, console));
   return {};
 }
 
@@ -141,8 +161,8 @@ int eval(EvalOptions& options, const Console& console) {
   if (options.weights.empty() == options.checkpoint.empty()) {
     return console.report({Errc::invalid_argument, "give either --weights or --checkpoint"});
   }
-  if (options.follow && options.checkpoint.empty()) {
-    return console.report({Errc::invalid_argument, "--follow goes with --checkpoint"});
+  if (options.follow && (options.checkpoint.empty() || options.which.best)) {
+    return console.report({Errc::invalid_argument, "--follow goes with --checkpoint, not --best"});
   }
   const Result<void> free = check_output(options.confusion, ".csv", "--confusion");
   if (!free) return console.report(free.error());
@@ -172,10 +192,13 @@ Command eval_command() {
                     {.name = "--checkpoint",
                      .into = &o->checkpoint,
                      .help = "A checkpoint, or the run's directory of which the newest is taken; "
-                             "averages, too, where it keeps any",
+                             "both parameters and averages, where it keeps any",
                      .type = "DIR"},
                     {"--follow", &o->follow,
                      "Every checkpoint of the run, also those that come, until its end"},
+                    o->which.averaged_argument(),
+                    o->which.raw_argument(),
+                    o->which.best_argument(),
                     {.name = "--config",
                      .into = &o->how.config,
                      .help = "The cluster file of its net and data; default: the checkpoint's, "

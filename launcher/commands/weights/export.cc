@@ -10,8 +10,7 @@
 
 #include "actors/weights/export.h"
 #include "launcher/commands/command.h"
-#include "launcher/commands/weights/say_passed_over.h"
-#include "launcher/commands/weights/which_values.h"
+#include "launcher/commands/weights/which_weights.h"
 #include "launcher/record/output_file.h"
 #include "launcher/summary/event_file.h"
 #include "launcher/text/text_format.h"
@@ -26,7 +25,7 @@ constexpr const char* kTensorBoard = "tensorboard";
 
 struct ExportOptions {
   std::string weights;
-  WhichValues which;
+  WhichWeights which;
   std::string form;
   std::string into;  ///< empty: beside the weights
 };
@@ -71,9 +70,7 @@ Result<std::string> export_to_place(const ExportOptions& options, const Console&
   if (options.form == kTensorBoard) {
     return export_events(options.weights, options.into.empty() ? options.weights : options.into);
   }
-  STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
-  STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
-  say_passed_over(weights, console);
+  STERNA_ASSIGN(const auto weights, options.which.open(options.weights, console));
   STERNA_ASSIGN(std::string into, place_of(options, weights));
   STERNA_TRY(actors::export_weights(weights, options.form, into));
   return into;
@@ -108,6 +105,7 @@ Command export_command() {
                          .required = true},
                         o->which.averaged_argument(),
                         o->which.raw_argument(),
+                        o->which.best_argument(),
                         {.name = "--to",
                          .into = &o->form,
                          .help = "safetensors, npz, onnx or tensorboard",

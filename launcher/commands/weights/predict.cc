@@ -13,8 +13,7 @@
 #include "input/pictures/decode.h"
 #include "launcher/commands/command.h"
 #include "launcher/commands/device_option.h"
-#include "launcher/commands/weights/say_passed_over.h"
-#include "launcher/commands/weights/which_values.h"
+#include "launcher/commands/weights/which_weights.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/file.h"
@@ -27,7 +26,7 @@ constexpr std::size_t kMostPictureBytes = std::size_t{256} << 20;
 
 struct PredictOptions {
   std::string weights;
-  WhichValues which;
+  WhichWeights which;
   DeviceOption device;
   std::vector<std::string> pictures;
   bool all = false;
@@ -81,10 +80,8 @@ Result<std::optional<std::vector<float>>> predict(actors::Model& model, const As
 }
 
 Result<actors::Model> load(const PredictOptions& options, const Console& console) {
-  STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
   STERNA_ASSIGN(auto device, options.device.open());
-  STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
-  say_passed_over(weights, console);
+  STERNA_ASSIGN(const auto weights, options.which.open(options.weights, console));
   return actors::Model::load(weights, std::move(device));
 }
 
@@ -162,6 +159,7 @@ Command predict_command() {
                          .required = true},
                         o->which.averaged_argument(),
                         o->which.raw_argument(),
+                        o->which.best_argument(),
                         {.name = "PICTURE",
                          .into = &o->pictures,
                          .help = "JPEG or PNG files, or folders: all that are in them",

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "actors/checkpoint/manifest.h"
@@ -20,7 +21,7 @@ using testing::ElementsAre;
 class CheckpointFolder : public testing::Test {
  protected:
   /// A whole one, but for its bytes.
-  void keep(std::uint64_t step, const MeasuredPrecision& precision) const {
+  void keep(std::uint64_t step, const std::optional<MeasuredPrecision>& precision) const {
     const std::string path = folder.path() + "/" + checkpoint_name(step);
     std::filesystem::create_directories(path);
     Manifest manifest;
@@ -41,17 +42,33 @@ class CheckpointFolder : public testing::Test {
 };
 
 TEST_F(CheckpointFolder, TheBestStaysOfThoseThatCompare) {
-  keep(10, {0.80, 2000});
-  keep(20, {0.95, 2000});
-  keep(30, {0.94, 10000});  // of all examples: it may be the better one
-  keep(40, {0.93, 10000});
-  keep(50, {0.90, 2000});
+  keep(10, MeasuredPrecision{0.80, 2000});
+  keep(20, MeasuredPrecision{0.95, 2000});
+  keep(30, MeasuredPrecision{0.94, 10000});  // of all examples: it may be the better one
+  keep(40, MeasuredPrecision{0.93, 10000});
+  keep(50, MeasuredPrecision{0.90, 2000});
   EXPECT_THAT(stay({.made = 50, .keep = 1, .best = true}), ElementsAre(20, 30, 50));
   EXPECT_THAT(stay({.made = 50, .keep = 1}), ElementsAre(50));
 }
 
+TEST_F(CheckpointFolder, TheBestIsOfThoseThatMostCompareWith) {
+  const auto best = [&] {
+    const std::vector<FoundCheckpoint> found = find_checkpoints(folder.path());
+    const auto index = best_checkpoint(found);
+    return index ? found[*index].step : 0;
+  };
+  keep(5, std::nullopt);
+  EXPECT_EQ(best(), 0U) << "nothing was measured";
+  keep(10, MeasuredPrecision{0.95, 2000});
+  keep(50, MeasuredPrecision{0.90, 10000});
+  EXPECT_EQ(best(), 50U) << "of two that do not compare the one that says more";
+  keep(20, MeasuredPrecision{0.95, 2000});
+  keep(30, MeasuredPrecision{0.94, 2000});
+  EXPECT_EQ(best(), 10U) << "the earliest of equals";
+}
+
 TEST_F(CheckpointFolder, APrecisionIsReadAsItWasNoted) {
-  keep(10, {0.5, 2000});
+  keep(10, MeasuredPrecision{0.5, 2000});
   const Result<Manifest> manifest = read_manifest(folder.path() + "/" + checkpoint_name(10));
   ASSERT_TRUE(manifest.ok()) << manifest.error().message;
   EXPECT_EQ(manifest->precision->at_1, 0.5);

@@ -42,5 +42,27 @@ TEST_F(CheckpointsCommand, SaysOfHowManyExamplesAPrecisionIs) {
               HasSubstr("\"precision_examples\":2000"));
 }
 
+TEST_F(CheckpointsCommand, NamesTheBestWhichOtherCommandsTake) {
+  const std::string run = folder.path();
+  keep_checkpoint(run, 20);
+  keep_checkpoint(run, 30);
+  const auto export_best = [&] {
+    return sterna({"export", run.c_str(), "--best", "--to", "npz"}).err;
+  };
+  EXPECT_THAT(export_best(), HasSubstr("no checkpoint here was evaluated, so that none is the "
+                                       "best"));
+  ASSERT_TRUE(actors::note_precision(run + "/checkpoints", 20, {0.956, 2000}).ok());
+  ASSERT_TRUE(actors::note_precision(run + "/checkpoints", 30, {0.955, 2000}).ok());
+  EXPECT_THAT(sterna({"checkpoints", run.c_str()}).out,
+              testing::ContainsRegex("step +20 .*whole, the best\nstep +30 .*whole\n"));
+  write("checkpoints/step-000000020/server0.safetensors", "87654321");
+  EXPECT_THAT(export_best(), HasSubstr("step-000000020/server0.safetensors: its bytes are not "
+                                       "those that were written"));
+  EXPECT_THAT(
+      sterna({"export", (run + "/checkpoints/step-000000020").c_str(), "--best", "--to", "npz"})
+          .err,
+      HasSubstr("there is no checkpoint to choose the best of"));
+}
+
 }  // namespace
 }  // namespace sterna::launcher
