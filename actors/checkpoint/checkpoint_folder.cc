@@ -54,10 +54,10 @@ void remove_checkpoint(const std::string& checkpoint) {
 void remove_old_checkpoints(const std::string& folder, const KeptCheckpoints& kept) {
   const std::vector<FoundCheckpoint> found = find_checkpoints(folder);
   std::size_t whole = 0;
-  const auto best = best_checkpoints(found);
+  const auto best = best_of_each_count(found);
   const auto is_best = [&](const FoundCheckpoint& one) {
     return std::any_of(best.begin(), best.end(),
-                       [&](const auto& group) { return &found[group.second.index] == &one; });
+                       [&](const auto& group) { return &found[group.second] == &one; });
   };
   for (auto one = found.rbegin(); one != found.rend(); ++one) {
     if (one->step > kept.made) continue;

@@ -21,6 +21,22 @@ std::string path_of(const SavedCheckpoint& checkpoint, const Manifest::Part& par
   return (fs::path(checkpoint.folder) / part.file).string();
 }
 
+/// The lower end of Wilson's interval of one standard deviation (E. B. Wilson, Probable Inference,
+/// J. Am. Stat. Assoc. 22, 1927); 0 where nobody noted of how many examples.
+double precision_at_least(const MeasuredPrecision& precision) {
+  const auto n = static_cast<double>(precision.examples);
+  const double p = precision.at_1;
+  return n > 0 ? (p + 0.5 / n - std::sqrt(p * (1 - p) / n + 0.25 / (n * n))) / (1 + 1 / n) : 0;
+}
+
+/// Errors: where it is none, or may not be read.
+Result<void> check_is_folder(const std::string& path) {
+  STERNA_TRY(may_read_folder(path));
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return {};
+  return Error{Errc::not_found, path + ": there is no such folder of a run or checkpoint"};
+}
+
 Error with_advice(Error error) {
   error.message += "; take another checkpoint (`sterna checkpoints` lists those of a run)";
   return error;
@@ -110,12 +126,9 @@ Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents) {
 }
 
 Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
-  STERNA_TRY(may_read_folder(path));
+  STERNA_TRY(check_is_folder(path));
   const fs::path given(path);
   std::error_code ignored;
-  if (!fs::is_directory(given, ignored)) {
-    return Error{Errc::not_found, path + ": there is no such folder of a run or checkpoint"};
-  }
   if (fs::exists(given / kManifestFile, ignored)) {
     Result<Manifest> manifest = read_manifest(path);
     if (!manifest) return with_advice(manifest.error());
@@ -133,31 +146,30 @@ Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
   return newest(folder);
 }
 
-std::map<std::uint64_t, BestCheckpoint> best_checkpoints(
-    const std::vector<FoundCheckpoint>& found) {
-  std::map<std::uint64_t, BestCheckpoint> best;
+std::map<std::uint64_t, std::size_t> best_of_each_count(const std::vector<FoundCheckpoint>& found) {
+  std::map<std::uint64_t, std::size_t> best;
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (!found[i].manifest || !found[i].manifest->precision) continue;
     const MeasuredPrecision& precision = *found[i].manifest->precision;
-    BestCheckpoint& group =
-        best.try_emplace(precision.examples, BestCheckpoint{.index = i}).first->second;
-    if (precision.at_1 > found[group.index].manifest->precision->at_1) group.index = i;
-    ++group.measured;
+    std::size_t& highest = best.try_emplace(precision.examples, i).first->second;
+    if (precision.at_1 > found[highest].manifest->precision->at_1) highest = i;
   }
   return best;
 }
 
 std::optional<std::size_t> best_checkpoint(const std::vector<FoundCheckpoint>& found) {
-  BestCheckpoint best;
-  for (const auto& [examples, group] : best_checkpoints(found)) {
-    if (group.measured >= best.measured) best = group;
+  std::optional<std::size_t> best;
+  const auto at_least = [&](std::size_t i) {
+    return precision_at_least(*found[i].manifest->precision);
+  };
+  for (const auto& [examples, highest] : best_of_each_count(found)) {
+    if (!best || at_least(highest) >= at_least(*best)) best = highest;
   }
-  if (best.measured == 0) return std::nullopt;
-  return best.index;
+  return best;
 }
 
 Result<SavedCheckpoint> open_best_checkpoint(const std::string& path) {
-  STERNA_TRY(may_read_folder(path));
+  STERNA_TRY(check_is_folder(path));
   const std::string folder = checkpoints_in(path);
   STERNA_TRY(may_read_folder(folder));
   const std::vector<FoundCheckpoint> found = find_checkpoints(folder);

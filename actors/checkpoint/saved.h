@@ -50,17 +50,13 @@ Result<void> check_part(const SavedCheckpoint& checkpoint, const Manifest::Part&
 /// to do.
 Result<SavedCheckpoint> open_checkpoint(const std::string& path);
 
-/// Of the checkpoints that as many examples measured.
-struct BestCheckpoint {
-  std::size_t index = 0;     ///< of the highest precision@1, the earliest of equals
-  std::size_t measured = 0;  ///< how many there are
-};
+/// Of those that as many examples measured, by their number (0: it was not noted), the index of the
+/// one of the highest precision@1, the earliest of equals.
+std::map<std::uint64_t, std::size_t> best_of_each_count(const std::vector<FoundCheckpoint>& found);
 
-/// By the number of examples, 0 where that was not noted: what others measured does not compare.
-std::map<std::uint64_t, BestCheckpoint> best_checkpoints(const std::vector<FoundCheckpoint>& found);
-
-/// The index of the best of those that compare with most others; with more examples, where as many
-/// do so. None: no checkpoint was evaluated.
+/// The index of the one of the highest precision@1. Those that other numbers of examples measured
+/// count with the lower end of their interval: a sample's luck is not worth what all examples say.
+/// None: no checkpoint was evaluated.
 std::optional<std::size_t> best_checkpoint(const std::vector<FoundCheckpoint>& found);
 
 /// That of a run's directory or a folder of checkpoints. Errors: not_found where no checkpoint has

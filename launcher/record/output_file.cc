@@ -19,7 +19,8 @@ namespace {
 
 /// Whether a run or a checkpoint wrote it. (Of a run's files those whose endings commands write.)
 bool is_a_runs(const fs::path& path) {
-  constexpr std::array<std::string_view, 2> kOfRun{actors::kWeightsFile, kConfusionFile};
+  constexpr std::array<std::string_view, 4> kOfRun{actors::kWeightsFile, kConfusionFile,
+                                                   kResultFile, kStatusFile};
   const auto beside = [&path](std::string_view name) {
     std::error_code ignored;
     return fs::exists(path.parent_path() / name, ignored);

@@ -31,6 +31,8 @@ namespace sterna::launcher {
 constexpr std::string_view kEventsFile = "events.jsonl";
 constexpr std::string_view kResolvedFile = "resolved.toml";
 constexpr std::string_view kConfusionFile = "confusion.csv";
+constexpr std::string_view kResultFile = "result.json";
+constexpr std::string_view kStatusFile = "status.json";
 
 struct RunDirectoryOptions {
   std::string config;         ///< what the run is called after: cluster.name
@@ -63,8 +65,8 @@ class RunDirectory {
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
   std::string weights_path() const { return path_ + "/" + actors::kWeightsFile; }
   std::string confusion_path() const { return path_ + "/" + std::string(kConfusionFile); }
-  std::string result_path() const { return path_ + "/result.json"; }
-  std::string status_path() const { return path_ + "/status.json"; }
+  std::string result_path() const { return path_ + "/" + std::string(kResultFile); }
+  std::string status_path() const { return path_ + "/" + std::string(kStatusFile); }
   std::string checkpoints_path() const { return path_ + "/" + actors::kCheckpointFolder; }
   std::string logs_path() const { return path_ + "/logs"; }
   std::string log_path(std::string_view actor) const;

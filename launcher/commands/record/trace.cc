@@ -8,6 +8,7 @@
 #include "actors/job/trace_section.h"
 #include "launcher/commands/command.h"
 #include "launcher/past/run_state.h"
+#include "launcher/record/output_file.h"
 #include "launcher/traces/chrome_trace.h"
 #include "launcher/traces/trace_summary.h"
 
@@ -52,6 +53,7 @@ Result<std::string> trace(const TraceOptions& options) {
     if (!steps) return std::move(steps).error().in("--steps");
     wanted = *steps;
   }
+  STERNA_TRY(check_output(options.out, ".json", "--out"));
   STERNA_ASSIGN(const std::string run, run_directory_of(options.run));
   STERNA_ASSIGN(const RunTrace trace, read_run_trace(run, wanted));
   if (options.summary || options.json) {

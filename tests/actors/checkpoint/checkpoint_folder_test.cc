@@ -51,7 +51,7 @@ TEST_F(CheckpointFolder, TheBestStaysOfThoseThatCompare) {
   EXPECT_THAT(stay({.made = 50, .keep = 1}), ElementsAre(50));
 }
 
-TEST_F(CheckpointFolder, TheBestIsOfThoseThatMostCompareWith) {
+TEST_F(CheckpointFolder, ASamplesLuckMakesNoBest) {
   const auto best = [&] {
     const std::vector<FoundCheckpoint> found = find_checkpoints(folder.path());
     const auto index = best_checkpoint(found);
@@ -59,12 +59,16 @@ TEST_F(CheckpointFolder, TheBestIsOfThoseThatMostCompareWith) {
   };
   keep(5, std::nullopt);
   EXPECT_EQ(best(), 0U) << "nothing was measured";
-  keep(10, MeasuredPrecision{0.95, 2000});
-  keep(50, MeasuredPrecision{0.90, 10000});
-  EXPECT_EQ(best(), 50U) << "of two that do not compare the one that says more";
+  keep(10, MeasuredPrecision{1, 0});
+  EXPECT_EQ(best(), 10U) << "nothing else was";
   keep(20, MeasuredPrecision{0.95, 2000});
-  keep(30, MeasuredPrecision{0.94, 2000});
-  EXPECT_EQ(best(), 10U) << "the earliest of equals";
+  keep(30, MeasuredPrecision{0.95, 2000});
+  keep(40, MeasuredPrecision{0.94, 2000});
+  EXPECT_EQ(best(), 20U) << "the earliest of equals, and nobody knows what the 1 is of";
+  keep(50, MeasuredPrecision{0.949, 10000});
+  EXPECT_EQ(best(), 50U) << "of all, and at least 0.9468 where the sample says at least 0.9449";
+  keep(60, MeasuredPrecision{0.957, 2000});
+  EXPECT_EQ(best(), 60U) << "at least 0.9522";
 }
 
 TEST_F(CheckpointFolder, APrecisionIsReadAsItWasNoted) {

@@ -45,6 +45,8 @@ TEST_F(OutputFile, OfARunOrACheckpointIsKept) {
     EXPECT_THAT(refused.error().message, testing::HasSubstr("is what a run left; name another"));
   }
   EXPECT_FALSE(check_output(put("run/confusion.csv"), ".csv", "--confusion").ok());
+  EXPECT_FALSE(check_output(put("run/result.json"), ".json", "--out").ok());
+  EXPECT_TRUE(check_output(put("run/trace.json"), ".json", "--out").ok());
   EXPECT_TRUE(check_output(put("run/own.csv"), ".csv", "--confusion").ok());
   EXPECT_TRUE(check_output(put("elsewhere/weights.safetensors"), ".safetensors", "--into").ok());
 }
