@@ -264,7 +264,7 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
   if (!args_.partner.empty()) co_await no_longer_early(push);
   std::vector<std::uint32_t> chunks;
   for (const Packet& packet : push.packets) chunks.push_back(packet.chunk);
-  Span decoding = trace_.takes(push);
+  Span decoding = trace_.takes(push, changed_.size());
   STERNA_CO_ASSIGN(std::vector<Verdict> verdicts, blamed(from, shard_->accept(std::move(push))));
   decoding.end();
   // Who waits to have his own pushes judged, or for others to be less behind.

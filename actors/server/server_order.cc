@@ -184,7 +184,7 @@ void ParameterServer::take(Numbered& one) {
   for (const Packet& packet : one.push.packets) {
     if (packet.chunk < changed_.size()) chunks.push_back(packet.chunk);
   }
-  Span decoding = trace_.takes(one.push);
+  Span decoding = trace_.takes(one.push, changed_.size());
   one.verdicts = shard_->accept(std::move(one.push));
   decoding.end();
   // Of a follower the leader is not to blame: it has yet to see for itself.

@@ -25,13 +25,15 @@ class ServerTrace {
     quorum_ = tracer_->name(traced::kQuorum);
   }
 
-  /// A push has come: until the end of what this returns it is looked at and decoded.
-  Span takes(const Push& push) {
+  /// A push has come, of whom nobody knows yet whether it says chunks that there are, of so many:
+  /// until the end of what this returns it is looked at and decoded.
+  Span takes(const Push& push, std::size_t chunks) {
     if (!wants(push.step)) return {};
+    came_.resize(chunks);
     Span span = tracer_->span(push.step, loop_, decode_, push.rank);
     tracer_->note_received(push.step, loop_, push_, push_id(push), push.rank);
     for (const Packet& packet : push.packets) {
-      if (packet.chunk >= came_.size()) came_.resize(packet.chunk + std::size_t{1});
+      if (packet.chunk >= chunks) continue;
       Time& came = came_[packet.chunk];
       if (came.ns == 0) came = tracer_->now();
     }

@@ -20,7 +20,7 @@ void ProgressMeter::waited_for_data(Time ready, Time now) {
 }
 
 double ProgressMeter::seconds(Time now) const {
-  return std::chrono::duration<double>(now - began_at_).count();
+  return began_ ? std::chrono::duration<double>(now - began_at_).count() : 0;
 }
 
 RankLoss ProgressMeter::tell(std::uint64_t step, std::uint32_t rank, const nets::Net::Loss& loss) {

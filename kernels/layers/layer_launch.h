@@ -51,7 +51,7 @@ enum class ElementPass : std::uint32_t {
   scale,             ///< out = a factor
   divide,            ///< out = a / factor
   move,              ///< out = a - factor (a - b): as a moving average does towards b
-  relu,              ///< out = a > 0 ? a : 0
+  relu,              ///< out = max(0, a); what is no number stays so
   relu_gradient,     ///< out = a > 0 ? b : 0
   sigmoid,           ///< out = 1 / (1 + e^-a)
   sigmoid_gradient,  ///< out = b a (1 - a)

@@ -79,7 +79,7 @@ STERNA_DEVICE float element_of(ElementPass pass, float a, float b, float out, fl
     case ElementPass::move:
       return a - factor * (a - b);
     case ElementPass::relu:
-      return a > 0 ? a : 0;
+      return a <= 0 ? 0 : a;
     case ElementPass::relu_gradient:
       return a > 0 ? b : 0;
     case ElementPass::sigmoid:

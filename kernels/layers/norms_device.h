@@ -213,7 +213,7 @@ struct NormedChannel {
   STERNA_DEVICE float centred(float x) const { return (x - mean) * inverse; }
   STERNA_DEVICE float made(float centred) const {
     const float y = scale * centred + shift;
-    return relu && !(y > 0) ? 0 : y;
+    return relu && y <= 0 ? 0 : y;
   }
   /// The gradient by what the norm made before it was at least 0.
   STERNA_DEVICE float passed_back(float dy, float centred) const {

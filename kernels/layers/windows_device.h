@@ -163,7 +163,8 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
           STERNA_UNROLL
           for (std::size_t c = 0; c < kChannels; ++c) {
             const float value = number_at(launch.from, element + c * step);
-            if (winners[c] != kernel && !(value > made[c])) continue;
+            const bool wins = value > made[c] || value != value;  // a NaN, or nobody sees it
+            if (winners[c] != kernel && !wins) continue;
             made[c] = value;
             winners[c] = part;
           }

@@ -7,6 +7,7 @@
 
 #include "kernels/sums/bf16.h"
 #include "nets/cpu/channels_avx2.h"
+#include "nets/cpu/max_of.h"
 #include "nets/cpu/stored_avx512.h"
 
 namespace sterna::nets {
@@ -33,10 +34,10 @@ void forward_plain(const HalvingPool& pool, const Stored* x, Stored* y, std::uin
       const Stored* bottom = x + at.bottom;
       for (std::size_t k = 0; k < channels; ++k) {
         const Stored a = top[k], b = top[channels + k], c = bottom[k], d = bottom[channels + k];
-        const bool b_wins = value(b) > value(a), d_wins = value(d) > value(c);
+        const bool b_wins = wins(value(b), value(a)), d_wins = wins(value(d), value(c));
         const Stored upper = b_wins ? b : a;
         const Stored lower = d_wins ? d : c;
-        const bool lower_wins = value(lower) > value(upper);
+        const bool lower_wins = wins(value(lower), value(upper));
         y[k] = lower_wins ? lower : upper;
         const int upper_index = b_wins ? 1 : 0;
         const int lower_index = d_wins ? 3 : 2;
@@ -90,11 +91,10 @@ STERNA_AVX2 void forward_avx2(const HalvingPool& pool, const float* x, float* y,
         const __m256 b = _mm256_loadu_ps(top + channels);
         const __m256 c = _mm256_loadu_ps(bottom);
         const __m256 d = _mm256_loadu_ps(bottom + channels);
-        const __m256 b_wins = _mm256_cmp_ps(b, a, _CMP_GT_OQ);
-        const __m256 d_wins = _mm256_cmp_ps(d, c, _CMP_GT_OQ);
+        const __m256 b_wins = wins(b, a), d_wins = wins(d, c);
         const __m256 upper = chosen(a, b_wins, b);
         const __m256 lower = chosen(c, d_wins, d);
-        const __m256 lower_wins = _mm256_cmp_ps(lower, upper, _CMP_GT_OQ);
+        const __m256 lower_wins = wins(lower, upper);
         _mm256_storeu_ps(y + k, chosen(upper, lower_wins, lower));
         store_bytes(winner + k, _mm256_blendv_epi8(index_of(b_wins, 0, 1), index_of(d_wins, 2, 3),
                                                    _mm256_castps_si256(lower_wins)));
@@ -144,11 +144,10 @@ STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const Stored* x, Stor
         const __m512 b = load(mask, top + channels);
         const __m512 c = load(mask, bottom);
         const __m512 d = load(mask, bottom + channels);
-        const __mmask16 b_wins = _mm512_cmp_ps_mask(b, a, _CMP_GT_OQ);
-        const __mmask16 d_wins = _mm512_cmp_ps_mask(d, c, _CMP_GT_OQ);
+        const __mmask16 b_wins = wins(b, a), d_wins = wins(d, c);
         const __m512 upper = _mm512_mask_mov_ps(a, b_wins, b);
         const __m512 lower = _mm512_mask_mov_ps(c, d_wins, d);
-        const __mmask16 lower_wins = _mm512_cmp_ps_mask(lower, upper, _CMP_GT_OQ);
+        const __mmask16 lower_wins = wins(lower, upper);
         store_again(y + k, mask, _mm512_mask_mov_ps(upper, lower_wins, lower));
         const __m512i upper_index = _mm512_maskz_set1_epi32(b_wins, 1);
         const __m512i lower_index = _mm512_mask_set1_epi32(_mm512_set1_epi32(2), d_wins, 3);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nets/cpu/channels_avx2.h"
+#include "nets/cpu/max_of.h"
 #include "nets/cpu/stored_avx512.h"
 
 namespace sterna::nets {
@@ -75,9 +76,9 @@ STERNA_AVX512 void greatest_avx512(const Pixel<Stored>* pixels, std::size_t coun
     __m512i place = _mm512_set1_epi32(pixels[0].place);
     for (std::size_t i = 1; i < count; ++i) {
       const __m512 value = load(live, pixels[i].values + k);
-      const __mmask16 wins = _mm512_cmp_ps_mask(value, most, _CMP_GT_OQ);
-      most = _mm512_mask_mov_ps(most, wins, value);
-      place = _mm512_mask_set1_epi32(place, wins, pixels[i].place);
+      const __mmask16 won = wins(value, most);
+      most = _mm512_mask_mov_ps(most, won, value);
+      place = _mm512_mask_set1_epi32(place, won, pixels[i].place);
     }
     store_again(y + k, live, most);
     _mm512_mask_cvtepi32_storeu_epi8(winner + k, live, place);
@@ -92,10 +93,10 @@ STERNA_AVX2 void greatest_avx2(const Pixel<float>* pixels, std::size_t count, st
     __m256i place = _mm256_set1_epi32(pixels[0].place);
     for (std::size_t p = 1; p < count; ++p) {
       const __m256 value = _mm256_loadu_ps(pixels[p].values + k);
-      const __m256 wins = _mm256_cmp_ps(value, most, _CMP_GT_OQ);
-      most = _mm256_blendv_ps(most, value, wins);
+      const __m256 won = wins(value, most);
+      most = _mm256_blendv_ps(most, value, won);
       place =
-          _mm256_blendv_epi8(place, _mm256_set1_epi32(pixels[p].place), _mm256_castps_si256(wins));
+          _mm256_blendv_epi8(place, _mm256_set1_epi32(pixels[p].place), _mm256_castps_si256(won));
     }
     _mm256_storeu_ps(y + k, most);
     store_bytes(winner + k, place);

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/sums/bf16.h"
-#include "nets/cpu/bf16_relu.h"
+#include "nets/cpu/own_relu.h"
 #include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "nets/cpu/bf16_relu.h"
+#include "nets/cpu/own_relu.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -43,7 +43,9 @@ class OneDnnEltwise final : public Eltwise {
 
 std::unique_ptr<Eltwise> OneDnnBackend::eltwise(const EltwiseSpec& spec) {
   // Ours runs on one thread, and is as fast as oneDNN on three.
-  if (is_bf16_relu(spec) && context_->threads <= 3) return make_bf16_relu(spec);
+  if (context_->threads <= 3) {
+    if (auto own = make_own_relu(spec, usable_isa())) return own;
+  }
   return std::make_unique<OneDnnEltwise>(*context_, spec);
 }
 

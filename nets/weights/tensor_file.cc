@@ -26,7 +26,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian values");
 
-using Json = nlohmann::ordered_json;
+/// Ordered by name: what remembers the order of a file's keys searches all of them for each.
+using Json = nlohmann::json;
 
 constexpr const char* kMetadataKey = "__metadata__";
 /// Far above any table of parameters, and a bound on what a hostile file makes us parse.
@@ -165,7 +166,7 @@ std::string shown_name(std::string_view name) {
 }
 
 Result<TensorFile> TensorFile::open(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
     const int error = errno;
     if (error == ENOENT) return Error{Errc::not_found, path + ": no such file"};

@@ -161,6 +161,30 @@ TEST(Net, ReturnsALossThatIsNotANumberAsItIs) {
   EXPECT_TRUE(std::isnan(result->cross_entropy));
 }
 
+TEST(Net, LosesTheLossOfBrokenParametersWhereverTheyAre) {
+  const auto expect_each = [](const NetOptions& options) {
+    const auto net = initialized(options);
+    std::vector<float> images(options.images.values(), 0.5F);
+    const std::vector<std::uint16_t> labels{3};
+    for (std::uint32_t i = 0; i < net->trained(); ++i) {
+      const std::span<float> values = net->parameter(i);
+      const std::vector<float> whole(values.begin(), values.end());
+      std::ranges::fill(values, std::numeric_limits<float>::quiet_NaN());
+      net->parameters_changed(i);
+      Recorder recorder;
+      const auto result = net->train_step(images, labels, recorder);
+      ASSERT_TRUE(result.ok()) << result.error().message;
+      EXPECT_TRUE(std::isnan(result->cross_entropy))
+          << options.name << ", " << net->parameters()[i].name;
+      std::ranges::copy(whole, values.begin());
+      net->parameters_changed(i);
+    }
+  };
+  expect_each({.name = "lenet", .batch = 1});
+  expect_each({.name = "mlp", .hidden = {20, 10}, .batch = 1});
+  expect_each({.name = "cifarnet", .images = {24, 24, 3, 10}, .batch = 1});
+}
+
 TEST(MakeNet, NamesTheNetsThereAre) {
   const auto made = make_net({.name = "lennet", .batch = 1});
   ASSERT_FALSE(made.ok());

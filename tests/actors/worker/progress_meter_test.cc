@@ -88,6 +88,7 @@ TEST_F(ProgressMeterTest, ReportsTheFirstStepTheLastAndThoseThatTakeLong) {
 
 TEST_F(ProgressMeterTest, WaitingForDataIsTheMeanOfItsRanksFromTheFirstStepOn) {
   meter.waited_for_data(now, now + milliseconds(500));  // nothing has begun
+  EXPECT_EQ(meter.done("w", {}, {}, now).seconds, 0) << "not what the clock shows";
   meter.begin(now);
   const Time ready = now;
   now = now + milliseconds(30);

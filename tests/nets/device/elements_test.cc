@@ -1,8 +1,12 @@
 // What a device does to elements by themselves, where it moves them, and the loss.
+#include <cmath>
+#include <limits>
+
 #include "nets/backend/decay.h"
 #include "nets/backend/dropout.h"
 #include "nets/backend/eltwise.h"
 #include "nets/backend/loss.h"
+#include "nets/backend/max_pool.h"
 #include "nets/backend/rectified_sum.h"
 #include "nets/layers/layers.h"
 #include "tests/nets/device/operation_fixture.h"
@@ -33,6 +37,40 @@ TEST_F(DeviceOperations, PassElementsAsInDoublePrecision) {
                             operation->backward(y, dx);
                             return {side.read(y), side.read(dx)};
                           }});
+  }
+}
+
+// Or a net whose parameters are broken has a loss as if nothing were wrong.
+TEST_F(DeviceOperations, LeaveWhatIsNoNumber) {
+  const Shape in{1, 3, 4, 4}, out{1, 3, 2, 2};
+  const auto kept = [&](Side& side) {
+    Values values(element_count(in), 1);
+    for (const std::size_t place : {0U, 6U, 25U, 47U}) {  // of windows of 4: each place once
+      values[place] = std::numeric_limits<double>::quiet_NaN();
+    }
+    Tensor& x = side.activation(in, kImages, values);
+    side.backend->eltwise({.count = values.size(), .element = side.element})->forward(x);
+    Tensor& y = side.activation(out, kImages);
+    side.backend
+        ->max_pool({.input = in, .window = {.kernel = 2, .stride = 2}, .element = side.element})
+        ->forward(x, y);
+    std::vector<bool> found;
+    for (const double value : side.read(y)) found.push_back(std::isnan(value));
+    return found;
+  };
+  const std::vector<bool> expected{true, true,  false, false, false, false,
+                                   true, false, false, false, false, true};
+  Side cpu({});
+  EXPECT_EQ(kept(cpu), expected);
+  for (const Precision& precision : kPrecisions) {
+    for (const bool libraries : {false, true}) {
+      Side host(
+          options_of(precision, kernels::make_host_device({.seed = 1, .libraries = libraries})));
+      EXPECT_EQ(kept(host), expected) << precision.name;
+    }
+    if (demanded() == nullptr) continue;
+    Side device(options_of(precision, demanded()));
+    EXPECT_EQ(kept(device), expected) << precision.name;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/sums/bf16.h"
 #include "tests/nets/bf16_fixture.h"
@@ -28,6 +29,14 @@ TEST(Relu, PassesNoGradientAtZero) {
   Tensor y({3}), dx = tensor({3}, Layout::row_major, Values{1, 1, 1});
   engine->eltwise({.count = 3})->backward(y, dx);
   EXPECT_EQ(row_major(dx), (Values{0, 0, 0}));
+}
+
+TEST(Relu, LeavesWhatIsNoNumber) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const auto engine = backend();
+  Tensor y = tensor({37}, Layout::row_major, Values(37, kNan));
+  engine->eltwise({.count = 37})->forward(y);
+  for (const double value : row_major(y)) EXPECT_TRUE(std::isnan(value));
 }
 
 class ReluInBf16 : public Bf16Test {};

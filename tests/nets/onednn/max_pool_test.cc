@@ -1,5 +1,8 @@
 #include "nets/backend/max_pool.h"
 
+#include <cmath>
+#include <limits>
+
 #include "tests/nets/bf16_fixture.h"
 #include "tests/nets/finite_differences.h"
 
@@ -72,6 +75,31 @@ TEST(MaxPool, AgreesWithFiniteDifferencesWherePaddingIsGiven) {
 }
 TEST(MaxPool, AgreesWithFiniteDifferencesWhereTheWindowIsOblong) {
   check_max_pool({1, 3, 5, 6}, {.kernel = 2, .stride = 1, .padding = Padding::same, .width = 3});
+}
+
+TEST(MaxPool, TakesWhatIsNoNumber) {
+  constexpr std::size_t kChannels = 19;
+  for (const std::size_t kernel : {2U, 3U}) {
+    const std::size_t size = kernel == 2 ? 4 : 3, out = size / kernel;
+    const Shape in{1, kChannels, size, size};
+    const auto engine = backend();
+    const auto operation =
+        engine->max_pool({.input = in, .window = {.kernel = kernel, .stride = kernel}});
+    for (std::size_t place = 0; place < kernel * kernel; ++place) {
+      Values values(element_count(in), 1);
+      for (std::size_t c = 0; c < kChannels; ++c) {
+        values[(c * size + place / kernel) * size + place % kernel] =
+            std::numeric_limits<double>::quiet_NaN();
+      }
+      const Tensor x = tensor(in, Layout::channels_last, values);
+      Tensor y({1, kChannels, out, out}, Layout::channels_last);
+      operation->forward(x, y);
+      const Values found = row_major(y);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(std::isnan(found[i]), i % (out * out) == 0) << "place " << place << ", " << i;
+      }
+    }
+  }
 }
 
 TEST(MaxPool, GivesTheGradientOfEqualValuesToTheFirst) {

@@ -1,7 +1,9 @@
 #include "nets/weights/weights_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -227,6 +229,26 @@ TEST_F(WeightsFileTest, RefusesHeadersThatLie) {
   expect_malformed(file("{\"w\":" + std::string(100'000, '['), 0), "nested too deeply");
   expect_malformed(raw(std::string(8, '\xff') + "{}"), "longer than the file");
   expect_malformed(file(R"({"a\nb":5})", 0), "a?b");
+}
+
+TEST_F(WeightsFileTest, ReadsAsManyTensorsAsAHeaderNames) {
+  constexpr std::size_t kTensors = 100'000;  // searched one by one for each: most of a minute
+  std::string header = "{";
+  for (std::size_t i = 0; i < kTensors; ++i) {
+    header += fmt::format(R"({}"t{}":{{"dtype":"U8","shape":[1],"data_offsets":[{},{}]}})",
+                          i == 0 ? "" : ",", i, i, i + 1);
+  }
+  const auto opened = TensorFile::open(file(header + "}", kTensors));
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  ASSERT_EQ(opened->tensors().size(), kTensors);
+  EXPECT_EQ(opened->tensors()[kTensors - 1].name, "t99999");
+}
+
+TEST_F(WeightsFileTest, RefusesAPipeAtOnce) {
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  const auto opened = TensorFile::open(path());
+  ASSERT_FALSE(opened.ok());
+  EXPECT_THAT(opened.error().message, HasSubstr("it is not a regular file"));
 }
 
 TEST_F(WeightsFileTest, TellsAMissingFileFromADamagedOne) {

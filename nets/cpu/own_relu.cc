@@ -1,8 +1,10 @@
-#include "nets/cpu/bf16_relu.h"
+#include "nets/cpu/own_relu.h"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/isa/avx2.h"
 #include "kernels/isa/avx512.h"
 
 namespace sterna::nets {
@@ -44,6 +46,41 @@ class Bf16Relu final : public Eltwise {
   }
 };
 
+// What the compiler makes vectors of, as wide as the function that it becomes part of may use.
+
+[[gnu::always_inline]] inline void rectify(float* x, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) x[i] = x[i] <= 0 ? 0 : x[i];
+}
+/// By a mask: what may be written or not would be a branch for each, and no vectors.
+[[gnu::always_inline]] inline void gate(const float* y, float* dy, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t mask = y[i] <= 0 ? 0U : ~0U;
+    dy[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(dy[i]) & mask);
+  }
+}
+
+void rectify_plain(float* x, std::size_t count) { rectify(x, count); }
+STERNA_AVX2 void rectify_avx2(float* x, std::size_t count) { rectify(x, count); }
+STERNA_AVX512 void rectify_avx512(float* x, std::size_t count) { rectify(x, count); }
+
+void gate_plain(const float* y, float* dy, std::size_t count) { gate(y, dy, count); }
+STERNA_AVX2 void gate_avx2(const float* y, float* dy, std::size_t count) { gate(y, dy, count); }
+STERNA_AVX512 void gate_avx512(const float* y, float* dy, std::size_t count) { gate(y, dy, count); }
+
+class Fp32Relu final : public Eltwise {
+ public:
+  explicit Fp32Relu(kernels::Isa isa) : isa_(isa) {}
+  void forward(Tensor& xy) override {
+    kernels::twin(isa_, rectify_plain, rectify_avx2, rectify_avx512)(xy.data(), xy.size());
+  }
+  void backward(const Tensor& y, Tensor& dy) override {
+    kernels::twin(isa_, gate_plain, gate_avx2, gate_avx512)(y.data(), dy.data(), dy.size());
+  }
+
+ private:
+  kernels::Isa isa_;
+};
+
 }  // namespace
 
 void rectify_bf16(std::span<std::uint16_t> x) { rectify(x.data(), x.size()); }
@@ -52,12 +89,10 @@ void gate_bf16(std::span<const std::uint16_t> y, std::span<std::uint16_t> dy) {
   pass_where_positive(y.data(), dy.data(), dy.size());
 }
 
-bool is_bf16_relu(const EltwiseSpec& spec) {
-  return spec.element == Element::bf16 && spec.function == EltwiseSpec::Function::relu;
-}
-
-std::unique_ptr<Eltwise> make_bf16_relu(const EltwiseSpec& /*spec*/) {
-  return std::make_unique<Bf16Relu>();
+std::unique_ptr<Eltwise> make_own_relu(const EltwiseSpec& spec, kernels::Isa isa) {
+  if (spec.function != EltwiseSpec::Function::relu) return nullptr;
+  if (spec.element == Element::bf16) return std::make_unique<Bf16Relu>();
+  return std::make_unique<Fp32Relu>(isa);
 }
 
 }  // namespace sterna::nets
