@@ -27,7 +27,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files hold little-endian values");
 
 /// Ordered by name: what remembers the order of a file's keys searches all of them for each.
-using Json = nlohmann::json;
+using Header = nlohmann::json;
 
 constexpr const char* kMetadataKey = "__metadata__";
 /// Far above any table of parameters, and a bound on what a hostile file makes us parse.
@@ -84,33 +84,33 @@ Result<void> read_at(int file, std::uint64_t offset, void* data, std::size_t siz
 }
 
 /// JSON without duplicate keys at the top, nor more depth than the format has.
-Result<Json> parse_header(const std::string& path, const std::string& text) {
+Result<Header> parse_header(const std::string& path, const std::string& text) {
   std::set<std::string> seen;
   std::string trouble;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+  const auto watch = [&](int depth, Header::parse_event_t event, Header& parsed) {
     if (depth > kDeepestNesting) trouble = "the header is nested too deeply";
-    if (event == Json::parse_event_t::key && depth == 1 &&
+    if (event == Header::parse_event_t::key && depth == 1 &&
         !seen.insert(parsed.get<std::string>()).second)
       trouble = "two entries have one name";
     return trouble.empty();
   };
-  Json header = Json::parse(text, watch, false);
+  Header header = Header::parse(text, watch, false);
   if (!trouble.empty()) return malformed(path, trouble);
   if (!header.is_object()) return malformed(path, "the header is not a JSON object");
   return header;
 }
 
 Result<ListedTensor> parse_entry(const std::string& path, const std::string& name,
-                                 const Json& value) {
+                                 const Header& value) {
   const auto wrong = [&](const char* what) {
     return malformed(path, fmt::format("tensor \"{}\" {}", shown_name(name), what));
   };
   if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") ||
       !value.contains("data_offsets"))
     return wrong("has no dtype, shape and data_offsets");
-  const Json& dtype = value["dtype"];
-  const Json& shape = value["shape"];
-  const Json& offsets = value["data_offsets"];
+  const Header& dtype = value["dtype"];
+  const Header& shape = value["shape"];
+  const Header& offsets = value["data_offsets"];
   if (!dtype.is_string() || dtype.get_ref<const std::string&>().size() > kLongestType)
     return wrong("has a dtype that is no short text");
   if (!shape.is_array() || shape.size() > kMostDimensions)
@@ -118,7 +118,7 @@ Result<ListedTensor> parse_entry(const std::string& path, const std::string& nam
   ListedTensor entry{.name = name, .dtype = dtype.get<std::string>(), .shape = {}};
   const std::optional<std::uint64_t> element = bytes_of_type(entry.dtype);
   std::uint64_t bytes = element.value_or(1);
-  for (const Json& extent : shape) {
+  for (const Header& extent : shape) {
     if (!extent.is_number_unsigned()) return wrong("has a size that is no natural number");
     entry.shape.push_back(extent.get<std::uint64_t>());
     if (__builtin_mul_overflow(bytes, extent.get<std::uint64_t>(), &bytes))
@@ -193,7 +193,7 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
   std::string text(length, '\0');
   STERNA_TRY(read_at(file, sizeof length, text.data(), text.size(), path));
   if (!text.starts_with('{')) return malformed(path, "the header does not start with {");
-  STERNA_ASSIGN(const Json header, parse_header(path, text));
+  STERNA_ASSIGN(const Header header, parse_header(path, text));
   opened.data_ = sizeof length + length;
   for (const auto& [name, value] : header.items()) {
     if (name != kMetadataKey) {
