@@ -14,8 +14,8 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "kernels/sums/bf16.h"
@@ -83,19 +83,49 @@ Result<void> read_at(int file, std::uint64_t offset, void* data, std::size_t siz
   return {};
 }
 
+/// Of a header what its values do not show: names that come twice, and depth that the format has
+/// not. (A callback of Json::parse would hear of it, too, but with one each tensor's end looks at
+/// all tensors before it.)
+class HeaderWatch final : public nlohmann::json_sax<Header> {
+ public:
+  const std::string& trouble() const { return trouble_; }
+
+  bool key(string_t& name) override {
+    if (depth_ == 1 && !names_.insert(name).second) trouble_ = "two entries have one name";
+    return trouble_.empty();
+  }
+  bool start_object(std::size_t /*size*/) override { return deeper(); }
+  bool start_array(std::size_t /*size*/) override { return deeper(); }
+  bool end_object() override { return --depth_ >= 0; }
+  bool end_array() override { return --depth_ >= 0; }
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*what*/) override {
+    return false;
+  }
+
+ private:
+  bool deeper() {
+    if (++depth_ > kDeepestNesting) trouble_ = "the header is nested too deeply";
+    return trouble_.empty();
+  }
+  std::unordered_set<std::string> names_;
+  int depth_ = 0;
+  std::string trouble_;
+};
+
 /// JSON without duplicate keys at the top, nor more depth than the format has.
 Result<Header> parse_header(const std::string& path, const std::string& text) {
-  std::set<std::string> seen;
-  std::string trouble;
-  const auto watch = [&](int depth, Header::parse_event_t event, Header& parsed) {
-    if (depth > kDeepestNesting) trouble = "the header is nested too deeply";
-    if (event == Header::parse_event_t::key && depth == 1 &&
-        !seen.insert(parsed.get<std::string>()).second)
-      trouble = "two entries have one name";
-    return trouble.empty();
-  };
-  Header header = Header::parse(text, watch, false);
-  if (!trouble.empty()) return malformed(path, trouble);
+  HeaderWatch watch;
+  const bool whole = Header::sax_parse(text, &watch);
+  if (!watch.trouble().empty()) return malformed(path, watch.trouble());
+  Header header = whole ? Header::parse(text, nullptr, false) : Header();
   if (!header.is_object()) return malformed(path, "the header is not a JSON object");
   return header;
 }
