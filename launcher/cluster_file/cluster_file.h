@@ -246,6 +246,9 @@ Result<ClusterFile> read_cluster_file(const std::string& path,
 Result<ClusterFile> parse_cluster_file(const std::string& text, const std::string& path,
                                        std::span<const std::string> overrides = {});
 
+/// What it may say and its author hardly means, each in a line.
+std::vector<std::string> doubtful_lines(const ClusterFile& file);
+
 /// TOML text of `file` with every key explicit; reading it gives an equal ClusterFile.
 std::string resolved(const ClusterFile& file);
 

@@ -95,18 +95,6 @@ std::vector<HostUse> host_uses(const ClusterFile& file) {
   return uses;
 }
 
-std::vector<std::string> doubtful_lines(const ClusterFile& file) {
-  std::vector<std::string> lines;
-  // Of epochs the steps are not known yet.
-  if (file.trains() && file.job.epochs == 0 && file.optimizer.warm_up > file.job.steps) {
-    lines.push_back(
-        fmt::format("optimizer.warm_up = {} is more than job.steps = {}: the learning "
-                    "rate never grows to optimizer.learning_rate",
-                    file.optimizer.warm_up, file.job.steps));
-  }
-  return lines;
-}
-
 std::string summary(const ClusterFile& file) {
   if (file.trains()) {
     const std::int64_t shards = file.shards();

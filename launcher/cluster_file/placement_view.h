@@ -27,8 +27,6 @@ std::vector<HostUse> host_uses(const ClusterFile& file);
 /// "1 parameter server, 2 workers with 2 ranks, …; 200 steps of lenet"; of a program's own types
 /// "3 actors of ./program: 2 counter, 1 echo".
 std::string summary(const ClusterFile& file);
-/// What such a file may say and its author hardly means, each in a line.
-std::vector<std::string> doubtful_lines(const ClusterFile& file);
 /// The placement as lines of text; where it is not known yet, a line that says when it will be.
 std::vector<std::string> placement_lines(const ClusterFile& file);
 /// The same as a line of JSON.

@@ -28,14 +28,6 @@ TEST_F(PlacementViewTest, SummarizesWhatTrains) {
             "lenet");
 }
 
-TEST_F(PlacementViewTest, DoubtsAWarmUpThatNeverEnds) {
-  const std::string text = std::string(smallest) + "[optimizer]\nname = \"gd\"\nwarm_up = ";
-  EXPECT_THAT(doubtful_lines(file(text + "200\n")), testing::IsEmpty());
-  EXPECT_THAT(doubtful_lines(file(text + "201\n")),
-              ElementsAre("optimizer.warm_up = 201 is more than job.steps = 200: the learning rate "
-                          "never grows to optimizer.learning_rate"));
-}
-
 TEST_F(PlacementViewTest, SaysThatServersHaveReplicas) {
   std::string text = smallest;
   const std::string role = "role = \"parameter_server\"\n";
