@@ -109,8 +109,9 @@ std::string summary(const ClusterFile& file) {
                                                   : " with a replica each",
         have(Role::kWorker), counted(file.ranks(), "rank"), have(Role::kInputReader),
         shards > 0 ? " with " + counted(shards, "shard") : "", have(Role::kEvaluator),
-        file.job.epochs > 0 ? fmt::format("{} epochs", file.job.epochs)
-                            : counted(static_cast<std::int64_t>(file.job.steps), "step"),
+        file.job.epochs > 0
+            ? fmt::format("{} epoch{}", file.job.epochs, file.job.epochs == 1 ? "" : "s")
+            : counted(static_cast<std::int64_t>(file.job.steps), "step"),
         file.job.net);
   }
   std::vector<std::pair<std::string, std::int64_t>> types;

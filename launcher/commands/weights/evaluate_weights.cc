@@ -49,7 +49,12 @@ Result<FoundJob> job_of_file(const ClusterFile& file, const std::string& data,
                              const Console& console) {
   if (!file.trains()) return Error{Errc::invalid_argument, "its cluster file trains no net"};
   FoundJob job;
-  STERNA_ASSIGN(job.data, find_run_data(data, file, console));
+  Result<input::DataLocation> found = find_run_data(data, file, console);
+  // The run may have been elsewhere.
+  if (!found && data.empty() && found.error().code == Errc::not_found) {
+    return Error{Errc::not_found, found.error().message + "; or say with --data where it is"};
+  }
+  STERNA_ASSIGN(job.data, std::move(found));
   STERNA_ASSIGN(job.config, job_of(file, job.data));
   return job;
 }

@@ -30,7 +30,7 @@ TEST_F(DoubtsTest, KeysOfAnotherSchedule) {
   const std::string keys = "decay_factor = 0.5\nepochs_per_decay = 3\n";
   EXPECT_THAT(doubts("[optimizer]\nschedule = \"exponential\"\n" + keys), IsEmpty());
   EXPECT_THAT(doubts("[optimizer]\n" + keys),
-              ElementsAre("optimizer.epochs_per_decay, optimizer.decay_factor change nothing where "
+              ElementsAre("optimizer.decay_factor, optimizer.epochs_per_decay change nothing where "
                           "optimizer.schedule is \"fixed\""));
 }
 

@@ -13,6 +13,7 @@
 namespace sterna::launcher {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class EvalCommand : public CommandTest {
@@ -127,8 +128,8 @@ TEST_F(EvalCommand, DoesNotFollowARunThatIsOver) {
 TEST_F(EvalCommand, ComputesOnNoOtherDeviceThanThatItIsTold) {
   const Said none = eval(weights(4), {"--device", "cuda"});
   EXPECT_EQ(none.exit, 1);
-  EXPECT_THAT(none.err, testing::AllOf(testing::StartsWith("--device cuda: "),
-                                       HasSubstr("libsterna_cuda.so is not there")));
+  EXPECT_THAT(none.err, AllOf(testing::StartsWith("--device cuda: "),
+                              HasSubstr("libsterna_cuda.so is not there")));
   EXPECT_EQ(none.out, "");
   const Said unknown = eval(weights(4), {"--device", "cuda:first"});
   EXPECT_EQ(unknown.exit, 2);
@@ -163,6 +164,16 @@ TEST_F(EvalCommand, RefusesDataWhoseClassesAreOthersOrInAnotherOrder) {
   EXPECT_EQ(eval(path).exit, 2) << "nor by what the weights say of themselves alone";
   std::filesystem::remove(data + "/labels.txt");
   EXPECT_EQ(eval(path).exit, 0) << "the data do not say";
+}
+
+TEST_F(EvalCommand, SaysHowToNameDataThatLieElsewhereThanWhereTheRunHadThem) {
+  weights(4);
+  std::ofstream(folder.path() + "/resolved.toml", std::ios::app) << "[data]\ndir = \"/no/such\"\n";
+  const Said said = sterna({"eval", "--weights", folder.path().c_str()});
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.err, AllOf(HasSubstr("/no/such does not exist"),
+                              HasSubstr("; or say with --data where it is\n")));
+  EXPECT_EQ(eval(folder.path()).exit, 0);
 }
 
 TEST_F(EvalCommand, WithoutAClusterFileTheWeightsMustSayWhatTheyAre) {
