@@ -163,10 +163,8 @@ std::uint64_t most_bytes(const Pull& question, const ParameterTable& table, cons
 
 Result<Parameters> open_answer(Parameters answer, const Pull& question, const ParameterTable& table,
                                const JobConfig& job, BufferPool& pool, kernels::Isa isa) {
-  // A server may have all that the average led to, and not that.
   const bool state = answer.kind == PayloadKind::STATE;
-  const bool instead = state && question.kind == PayloadKind::GRADIENT && job.servers_come_again();
-  if (answer.version != question.version || (answer.kind != question.kind && !instead) ||
+  if (answer.version != question.version || answer.kind != question.kind ||
       answer.chunks.size() != question.chunks.size()) {
     return Error{Errc::malformed, "the answer is to another question"};
   }

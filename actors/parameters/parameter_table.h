@@ -112,8 +112,7 @@ std::uint64_t state_bytes(std::uint32_t chunk, const ParameterTable& table, cons
 std::uint64_t most_bytes(const Pull& question, const ParameterTable& table, const JobConfig& job);
 
 /// A server's answer to a question, if it is one: exactly the chunks asked for, whole, and numbers
-/// that a step can be made with; or the state in place of gradients, where servers come again. The
-/// payloads are opened. Errors: malformed, non_finite.
+/// that a step can be made with. The payloads are opened. Errors: malformed, non_finite.
 Result<Parameters> open_answer(Parameters answer, const Pull& question, const ParameterTable& table,
                                const JobConfig& job, BufferPool& pool, kernels::Isa isa);
 

@@ -307,7 +307,9 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
   STERNA_CO_TRY(blamed(from, may_pull(from, pull.chunks.size())));
   if (pull.kind == PayloadKind::GRADIENT && recovers_ &&
       shard_->lacks_average(pull.chunks, pull.version)) {
-    pull.kind = PayloadKind::STATE;
+    // That is several times as many bytes as the worker has made room for.
+    co_return Error{Errc::not_found,
+                    fmt::format("what led to version {} is lost; the state is here", pull.version)};
   }
   const bool average = pull.kind == PayloadKind::GRADIENT;
   Parameters answer;

@@ -374,14 +374,25 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   Need need = policy_->need(step);
   const bool steps = policy_->need(step + 1).kind == PayloadKind::GRADIENT;
   if (rejoins_ && step == args_.job.first_step && steps) need.kind = PayloadKind::STATE;
-  const Pull question{.version = need.version,
-                      .chunks = group.chunks,
-                      .kind = need.kind,
-                      .codec = group.frozen ? Codec::FP32 : need.codec};
-  const std::uint64_t bytes = most_bytes(question, *table_, args_.job);
+  Pull question{.version = need.version,
+                .chunks = group.chunks,
+                .kind = need.kind,
+                .codec = group.frozen ? Codec::FP32 : need.codec};
   const Time asked = now();
-  Task<Result<Parameters>> answer = server.ask_within_down(bytes, question, kWhileRanksCompute);
+  const auto ask = [&] {
+    const std::uint64_t bytes = most_bytes(question, *table_, args_.job);
+    return server.ask_within_down(bytes, question, kWhileRanksCompute);
+  };
+  Task<Result<Parameters>> answer = ask();
   Result<Parameters> parameters = co_await std::move(answer);
+  // In the place of a lost one the server may have all that the average led to, and not that.
+  if (!parameters && parameters.error().code == Errc::not_found &&
+      question.kind == PayloadKind::GRADIENT && args_.job.servers_come_again()) {
+    question.kind = PayloadKind::STATE;
+    Task<Result<Parameters>> state = ask();
+    Result<Parameters> whole = co_await std::move(state);
+    parameters = std::move(whole);
+  }
   trace_.asked(step, "pull", server.name(), asked);
   const Span taking = trace_.takes_answer(step, question, process().id());
   const Result<void> taken = parameters ? take(std::move(*parameters), question, everyone())
