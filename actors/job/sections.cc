@@ -380,7 +380,8 @@ Section<GradientSection> gradient_section() {
            .above(0)
            .at_most(1),
        key("clip", &S::clip,
-           "clip at so many standard deviations; 0: never, the scaler is the largest magnitude")
+           "the scaler is so many standard deviations, also where nothing is as large, and what is "
+           "larger is clipped to it; 0: it is the largest magnitude")
            .at_least(0),
        key("min_size", &S::min_size, "tensors of fewer elements stay fp32").at_least(1),
        key("logits", &S::logits, "whether the last layer is ternarized too"),
