@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "input/pictures/encode.h"
@@ -60,6 +61,21 @@ TEST_F(PictureSourceTest, IsNamedByItsFilesForShards) {
   EXPECT_EQ(first.sha256, second.sha256);
   std::filesystem::remove(folder / "train/tulips/134.png");
   EXPECT_NE(load_training_part(folder.path(), ShardId{0, 2})->sha256, first.sha256);
+}
+
+TEST_F(PictureSourceTest, IsOtherDataWhereItsLabelsOrSizesDiffer) {
+  const auto name = [this] { return load_training_part(folder.path(), ShardId{0, 2})->sha256; };
+  const auto label = [this](const char* text) { std::ofstream(folder / "labels.txt") << text; };
+  const std::string as_they_are = name();
+  label("roses\ntulips\n");
+  EXPECT_EQ(name(), as_they_are);
+  label("tulips\nroses\n");
+  EXPECT_NE(name(), as_they_are);
+  label("roses\ntulips\nweeds\n");
+  EXPECT_NE(name(), as_they_are);
+  std::filesystem::remove(folder / "labels.txt");
+  std::ofstream(folder / "train/roses/100.png", std::ios::app) << "more";
+  EXPECT_NE(name(), as_they_are);
 }
 
 TEST_F(PictureSourceTest, GivesTestPicturesTheLabelsOfTraining) {
