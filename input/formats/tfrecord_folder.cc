@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -113,6 +115,21 @@ Result<SourceFacts> facts_of(const fs::path& dir, Split split, const DataOptions
   return source->facts();
 }
 
+/// Patterns may name one file by several ways through folders.
+fs::path in_one_form(const fs::path& file) {
+  std::error_code ignored;
+  return fs::absolute(file, ignored).lexically_normal();
+}
+
+/// By the user's pattern, or else by the words in their names.
+Result<std::vector<fs::path>> files_named(const fs::path& dir, Split split,
+                                          const DataOptions& options) {
+  const bool train = split == Split::train;
+  const std::string& pattern = train ? options.train_files : options.test_files;
+  if (!pattern.empty()) return match_record_files(dir, pattern);
+  return train ? find_record_files(dir, kTrainingWords) : find_record_files(dir, kTestWords);
+}
+
 bool looks_like_it(const fs::path& dir, const DataOptions& options) {
   return record_files(dir, Split::train, options).ok() &&
          record_files(dir, Split::test, options).ok();
@@ -150,10 +167,18 @@ Result<void> lay(const fs::path& dir, Split split, const ExampleRange& range, co
 
 Result<std::vector<fs::path>> record_files(const fs::path& dir, Split split,
                                            const DataOptions& options) {
-  const bool train = split == Split::train;
-  const std::string& pattern = train ? options.train_files : options.test_files;
-  if (!pattern.empty()) return match_record_files(dir, pattern);
-  return train ? find_record_files(dir, kTrainingWords) : find_record_files(dir, kTestWords);
+  STERNA_ASSIGN(std::vector<fs::path> files, files_named(dir, split, options));
+  const auto others = files_named(dir, split == Split::train ? Split::test : Split::train, options);
+  if (!others) return files;  // whoever reads one split may have no other
+  std::set<fs::path> of_others;
+  for (const fs::path& other : *others) of_others.insert(in_one_form(other));
+  const auto both = std::ranges::find_if(
+      files, [&](const fs::path& file) { return of_others.contains(in_one_form(file)); });
+  if (both == files.end()) return files;
+  return Error{Errc::invalid_argument,
+               fmt::format("{} would be trained on and tested with; give patterns for the files of "
+                           "each split that share none (data.train_files, data.test_files)",
+                           both->string())};
 }
 
 constexpr Format kTfRecord{.name = "tfrecord",
