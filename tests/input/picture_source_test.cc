@@ -35,7 +35,7 @@ class PictureSourceTest : public testing::Test {
 };
 
 TEST_F(PictureSourceTest, IsADataSetThatIsFoundByItsFolders) {
-  EXPECT_EQ(&format_of(folder.path()), &kPictureFolder);
+  EXPECT_EQ(&format_of(folder.path(), {}), &kPictureFolder);
   EXPECT_EQ(data_set_in(folder.path()).name, "pictures");
   const Result<SourceFacts> facts = data_facts(folder.path(), Split::train);
   ASSERT_TRUE(facts.ok()) << facts.error().message;
