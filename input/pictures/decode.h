@@ -19,6 +19,10 @@ namespace sterna::input {
 constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 26;
 
 struct DecodeOptions {
+/// Pictures with a longer side are refused whatever the bound: a PNG of 65 KB may be a strip of 64
+/// Mi pixels, and to resize it takes a minute and a gigabyte. JPEG's own limit is 65,500.
+constexpr std::uint32_t kMostSide = 1U << 16;
+
   /// 1: grey, as Y = 0.299 R + 0.587 G + 0.114 B of a picture in colour. 3: red, green and blue.
   std::uint32_t channels = 3;
   /// 1, 2, 4 or 8: by how much a picture that can_shrink is scaled down while it is decoded. Sizes
@@ -42,7 +46,8 @@ bool can_shrink(Coding coding);
 PictureShape shrunken(const PictureShape& shape, std::uint32_t shrink);
 
 /// The shape of the upright picture, from its header alone; 1 channel for a grey one, else 3.
-/// Errors: `malformed` for what has no such header, and for more than `most_pixels` pixels.
+/// Errors: `malformed` for what has no such header, for more than `most_pixels` pixels, and for a
+/// side above kMostSide.
 Result<PictureShape> shape_of(const EncodedPicture& picture, std::uint64_t most_pixels);
 
 /// Decodes a picture, upright: a JPEG as its EXIF orientation says, all others as they are stored.
