@@ -15,6 +15,7 @@
 #include "input/build/chosen_pictures.h"
 #include "input/build/encode_record.h"
 #include "input/formats/labels.h"
+#include "input/pictures/decode.h"
 #include "runtime/base/file.h"
 
 namespace sterna::input {
@@ -128,14 +129,17 @@ ShardedSplit split_of(std::string prefix, std::uint32_t shards, const PictureFol
       met.left_out.add(made.error().in(picture.path.string()).message);
       return Data();
     }
+    bool kept = false;
     if (!options.raw) {
-      STERNA_ASSIGN(const bool kept, stays_jpeg(example->picture));
+      STERNA_ASSIGN(kept, stays_jpeg(example->picture));
       if (!kept) ++met.recoded;
     }
     made->label = std::int64_t{picture.label} + options.first_label;
     made->class_text = annotations.class_names()[picture.label];
     made->synset = annotations.synset_of(picture.label);
     STERNA_ASSIGN(made->boxes, annotations.boxes_of(picture));
+    // What was decoded is upright, and its EXIF is gone.
+    if (!kept) made->boxes = upright(std::move(made->boxes), example->picture);
     made->name = picture.path.filename().string();
     return Data(pack_picture_record(*made));
   };

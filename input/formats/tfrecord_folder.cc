@@ -10,6 +10,7 @@
 
 #include "input/files/linked_file.h"
 #include "input/formats/labels.h"
+#include "input/pictures/decode.h"
 #include "input/records/record_files.h"
 #include "input/records/record_set.h"
 
@@ -61,7 +62,7 @@ class TfRecordSource final : public Source {
     example.own.assign(record.bytes.begin(), record.bytes.end());
     example.picture = {record.coding, example.own, record.shape};
     example.label = label;
-    example.boxes = std::move(record.boxes);
+    example.boxes = upright(std::move(record.boxes), example.picture);
     return example;
   }
 

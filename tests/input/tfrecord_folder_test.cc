@@ -90,6 +90,20 @@ TEST_F(TfRecordFolder, WithoutClassesSaysHowToGiveThem) {
   EXPECT_EQ(refusal({.classes = 8}), "none");
 }
 
+TEST_F(TfRecordFolder, TurnsBoxesWithThePictureThatItsExifTurns) {
+  const std::vector<std::uint8_t> jpeg = encode_jpeg(made_picture({16, 32, 3}), 90).value();
+  const std::vector<std::uint8_t> turned = with_orientation(jpeg, 6, true);
+  PictureRecord picture;
+  picture.bytes.assign(turned.begin(), turned.end());
+  picture.label = 1;
+  picture.boxes = {{.top = 0, .left = 0.25F, .bottom = 0.125F, .right = 0.5F}};
+  write_records(folder / "train-00000-of-00002", {pack_picture_record(picture)});
+  const Result<StoredExample> example = open({.classes = 8}).value()->read(0);
+  ASSERT_TRUE(example.ok()) << example.error().message;
+  EXPECT_THAT(example->boxes,
+              testing::ElementsAre(Box{.top = 0.25F, .left = 0.875F, .bottom = 0.5F, .right = 1}));
+}
+
 TEST_F(TfRecordFolder, TakesTheFilesThatAPatternNames) {
   const auto source = open({.classes = 8, .train_files = "train-00001-*"}).value();
   EXPECT_EQ(source->facts().count, 3U);
