@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -79,8 +78,7 @@ Result<MaybeSplit> open_pictures(const fs::path& dir, Split split) {
 
 Result<MaybeSplit> open_records(const fs::path& dir, const std::vector<fs::path>& paths,
                                 const fs::path& cache) {
-  STERNA_ASSIGN(RecordSet set,
-                RecordSet::open(paths, {cache, std::numeric_limits<std::uint64_t>::max()}));
+  STERNA_ASSIGN(RecordSet set, RecordSet::open(paths, {.cache = cache}));
   const auto records = std::make_shared<const RecordSet>(std::move(set));
   RecordSplit opened;
   opened.count = records->count();

@@ -20,9 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What packed files of a split may unpack to.
-constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 40;
-
 Result<std::uint32_t> classes_of(const fs::path& dir, const DataOptions& options) {
   if (options.classes > 0) return options.classes;
   const fs::path path = dir / kLabelsFile;
@@ -103,7 +100,7 @@ Result<std::shared_ptr<const Source>> open(const fs::path& dir, Split split,
                                            const DataOptions& options) {
   STERNA_ASSIGN(const std::uint32_t classes, classes_of(dir, options));
   STERNA_ASSIGN(const std::vector<fs::path> files, record_files(dir, split, options));
-  STERNA_ASSIGN(RecordSet records, RecordSet::open(files, {options.cache, kMostUnpacked}));
+  STERNA_ASSIGN(RecordSet records, RecordSet::open(files, {.cache = options.cache}));
   if (records.count() == 0) {
     return Error{Errc::malformed, fmt::format("{} has files without any record", dir.string())};
   }
@@ -146,7 +143,7 @@ std::string packed_ending(const fs::path& path) {
 Result<void> lay(const fs::path& dir, Split split, const ExampleRange& range, const fs::path& into,
                  const DataOptions& options) {
   STERNA_ASSIGN(const std::vector<fs::path> files, record_files(dir, split, options));
-  STERNA_ASSIGN(const RecordSet records, RecordSet::open(files, {options.cache, kMostUnpacked}));
+  STERNA_ASSIGN(const RecordSet records, RecordSet::open(files, {.cache = options.cache}));
   std::vector<fs::path> chosen;
   for (std::uint64_t at = range.first; at < range.end;) {
     const RecordSet::File file = records.file_of(at);
