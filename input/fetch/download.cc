@@ -40,7 +40,7 @@ class PartFile {
     struct stat status {};
     struct stat named {};
     if (fstat(descriptor_, &status) != 0) return;
-    // Between opening and locking it may have got its final name.
+    // Between opening and locking, what was opened may have got its final name.
     if (stat(path.c_str(), &named) != 0 || named.st_ino != status.st_ino ||
         named.st_dev != status.st_dev) {
       problem_ = fmt::format("another download has just ended with {}", path.string());

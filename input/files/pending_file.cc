@@ -74,7 +74,7 @@ void PendingFile::remove_abandoned(const fs::path& folder, std::string_view endi
     }
     if (name.find_first_not_of("0123456789", dot + 1) != std::string::npos) continue;
     const fs::path path = folder / name;
-    const int left = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int left = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (left < 0) continue;
     if (::flock(left, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
     ::close(left);
