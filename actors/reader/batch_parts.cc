@@ -87,7 +87,7 @@ std::string mistake_in(const Batch& part, const Batch& first, const std::string&
   if (part.of != first.of) {
     return fmt::format(
         "its shard is of another training set ({} examples, {:016x}) than {}'s ({}, "
-        "{:016x})",
+        "{:016x}); give both the same files and labels.txt, or split one set anew for all",
         part.of.examples, part.of.dataset, first_reader, first.of.examples, first.of.dataset);
   }
   const RowSizes sizes = row_sizes(part);

@@ -29,7 +29,8 @@ class Annotations {
   /// Of a class with a name of its own: its folder. Else empty.
   std::string synset_of(std::uint16_t label) const;
   /// Around what is of the picture's class, or of something that is no class here: ImageNet's dogs
-  /// have boxes by their breeds' names. None where the picture has no file. Errors: read_boxes'.
+  /// have boxes by their breeds' names. They are of the picture as it is stored, whatever its EXIF
+  /// says. None where the picture has no file. Errors: read_boxes'.
   Result<std::vector<Box>> boxes_of(const PictureFolder::Picture& picture) const;
   /// A line on all that boxes_of() will read for these pictures, with the files' sizes; empty:
   /// there is no folder of boxes. `not_found` where no picture for training has a file; those that

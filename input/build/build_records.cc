@@ -7,17 +7,15 @@
 #include <cmath>
 #include <mutex>
 #include <set>
-#include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "input/build/annotations.h"
 #include "input/build/build_note.h"
 #include "input/build/chosen_pictures.h"
 #include "input/build/encode_record.h"
-#include "input/files/sha256.h"
 #include "input/formats/labels.h"
+#include "input/pictures/decode.h"
 #include "runtime/base/file.h"
 
 namespace sterna::input {
@@ -27,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Of BUILD.txt, and of what the same options make: another number, other files.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;  // 1: without the pictures' labels
 constexpr std::size_t kNamedLeftOut = 3;
 
 /// The first few pictures by name that are left out, whichever thread meets them first.
@@ -52,25 +50,11 @@ struct Met {
   std::atomic<std::uint64_t> recoded = 0;
 };
 
-/// The names and sizes of the pictures, in their order.
-Result<std::string> sum_of(const PictureFolder& folder) {
-  Sha256 sum;
-  for (const PictureFolder::Picture& picture : folder.pictures) {
-    std::error_code failed;
-    const std::uintmax_t size = fs::file_size(picture.path, failed);
-    if (failed) return system_error("cannot read " + picture.path.string(), failed.value());
-    const std::string line = fmt::format("{}/{}/{}\n", folder.classes[picture.label],
-                                         picture.path.filename().string(), size);
-    sum.update(std::as_bytes(std::span(line)));
-  }
-  return sum.hex();
-}
-
 /// All that the files' bytes depend on, short of the pictures' own.
 Result<std::string> note_of(const ChosenPictures& chosen, const Annotations& annotations,
                             const BuildOptions& options) {
-  STERNA_ASSIGN(const std::string train, sum_of(chosen.train));
-  STERNA_ASSIGN(const std::string validation, sum_of(chosen.validation));
+  STERNA_ASSIGN(const std::string train, sha256_of(chosen.train));
+  STERNA_ASSIGN(const std::string validation, sha256_of(chosen.validation));
   STERNA_ASSIGN(const std::string boxes, annotations.note_of(chosen.train, chosen.validation));
   return fmt::format(
       "format {}\nseed {}\ntrain shards {}\nvalidation shards {}\npictures {}\nfirst label {}\n"
@@ -145,14 +129,17 @@ ShardedSplit split_of(std::string prefix, std::uint32_t shards, const PictureFol
       met.left_out.add(made.error().in(picture.path.string()).message);
       return Data();
     }
+    bool kept = false;
     if (!options.raw) {
-      STERNA_ASSIGN(const bool kept, stays_jpeg(example->picture));
+      STERNA_ASSIGN(kept, stays_jpeg(example->picture));
       if (!kept) ++met.recoded;
     }
     made->label = std::int64_t{picture.label} + options.first_label;
     made->class_text = annotations.class_names()[picture.label];
     made->synset = annotations.synset_of(picture.label);
     STERNA_ASSIGN(made->boxes, annotations.boxes_of(picture));
+    // What was decoded is upright, and its EXIF is gone.
+    if (!kept) made->boxes = upright(std::move(made->boxes), example->picture);
     made->name = picture.path.filename().string();
     return Data(pack_picture_record(*made));
   };

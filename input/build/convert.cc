@@ -85,6 +85,13 @@ class FolderWriter {
   FolderWriter(fs::path into, const ConvertOptions& options, std::uint64_t total)
       : into_(std::move(into)), options_(options), total_(total) {}
 
+  /// Before all splits, so that labels keep their numbers where some have no example.
+  void name_classes(const ClassLabels& labels) {
+    for (std::size_t i = 0; i < labels.names.size(); ++i) {
+      name_folder(static_cast<std::int64_t>(labels.first + i), labels.names[i]);
+    }
+  }
+
   Result<void> write(const std::string& split_name, const RecordSplit& split) {
     if (split.count > 0) splits_.push_back(split_name);
     for (std::uint64_t index = 0; index < split.count; ++index) {
@@ -97,7 +104,7 @@ class FolderWriter {
     return {};
   }
 
-  /// After all splits. The classes that were met, in the order of their labels.
+  /// After all splits. The classes that were named or met, in the order of their labels.
   Result<void> finish() const {
     ClassLabels labels;
     for (const auto& [label, name] : folders_) labels.names.push_back(name);
@@ -115,10 +122,14 @@ class FolderWriter {
     const std::int64_t label = record.label.value_or(0);
     const auto found = folders_.find(label);
     if (found != folders_.end()) return found->second;
-    STERNA_ASSIGN(std::string name, class_name(labels, label));
-    name = safe_file_name(name.empty() ? record.class_text : name);
+    STERNA_ASSIGN(const std::string name, class_name(labels, label));
+    return name_folder(label, name.empty() ? record.class_text : name);
+  }
+
+  std::string name_folder(std::int64_t label, std::string_view name) {
+    const std::string safe = safe_file_name(name);
     const std::string number = std::to_string(label);
-    return folders_[label] = free_name(class_names_, name.empty() ? number : name, "", number);
+    return folders_[label] = free_name(class_names_, safe.empty() ? number : safe, "", number);
   }
 
   Result<void> write_picture(const fs::path& folder, const PictureRecord& record,
@@ -169,6 +180,7 @@ Result<Converted> convert_to_folder(const fs::path& from, const fs::path& into,
   STERNA_ASSIGN(const Whole whole, open_whole(from, options.cache));
   STERNA_ASSIGN(const FolderLock lock, begin_in_empty_folder(into));
   FolderWriter writer(into, options, whole.total());
+  if (whole.train.labels) writer.name_classes(*whole.train.labels);
   STERNA_TRY(writer.write("train", whole.train));
   if (whole.validation) STERNA_TRY(writer.write("validation", *whole.validation));
   STERNA_TRY(writer.finish());

@@ -29,10 +29,10 @@ Result<Converted> convert_to_records(const std::filesystem::path& from,
                                      const ConvertOptions& options);
 
 /// Writes a picture folder: `into`/train/CLASS/FILE, the same in validation, and labels.txt with
-/// the classes that there are, in the order of their labels. CLASS is what `from` calls it, or its
-/// label; FILE is the record's name, or its index. What a name holds that could lead out of its
-/// folder or hide it becomes '_', and a name that is taken gets the index behind it. Errors: as
-/// above; a label that is no class of `from`'s labels.txt.
+/// the classes that `from` names, or else those that there are, in the order of their labels. CLASS
+/// is what `from` calls it, or its label; FILE is the record's name, or its index. What a name
+/// holds that could lead out of its folder or hide it becomes '_', and a name that is taken gets
+/// the index behind it. Errors: as above; a label that is no class of `from`'s labels.txt.
 Result<Converted> convert_to_folder(const std::filesystem::path& from,
                                     const std::filesystem::path& into,
                                     const ConvertOptions& options);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,9 +16,9 @@
 #include "input/formats/format.h"
 #include "input/formats/picture_folder.h"
 #include "input/formats/source.h"
+#include "input/formats/tfrecord_folder.h"
 #include "input/place/class_names.h"
 #include "input/place/data_set.h"
-#include "input/records/record_files.h"
 #include "input/records/record_set.h"
 
 namespace sterna::input {
@@ -79,8 +78,7 @@ Result<MaybeSplit> open_pictures(const fs::path& dir, Split split) {
 
 Result<MaybeSplit> open_records(const fs::path& dir, const std::vector<fs::path>& paths,
                                 const fs::path& cache) {
-  STERNA_ASSIGN(RecordSet set,
-                RecordSet::open(paths, {cache, std::numeric_limits<std::uint64_t>::max()}));
+  STERNA_ASSIGN(RecordSet set, RecordSet::open(paths, {.cache = cache}));
   const auto records = std::make_shared<const RecordSet>(std::move(set));
   RecordSplit opened;
   opened.count = records->count();
@@ -100,7 +98,7 @@ Result<void> check_no_sets_in(const fs::path& dir, const std::vector<std::string
   std::vector<std::string> sets;
   for (const std::string& folder : folders) {
     if (find_data_set(folder) == nullptr) continue;
-    if (missing_files(format_of(dir / folder), dir / folder).empty()) {
+    if (missing_files(format_of(dir / folder, {}), dir / folder).empty()) {
       sets.push_back((dir / folder).string());
     }
   }
@@ -123,9 +121,9 @@ Result<std::optional<RecordSplit>> open_record_split(const fs::path& dir, Split 
   if (fs::exists(dir, ignored) && !fs::is_directory(dir, ignored)) {
     return Error{Errc::invalid_argument, dir.string() + " is a file; name its folder"};
   }
-  const Format& format = format_of(dir);
+  const Format& format = format_of(dir, {});
   if (format.load != nullptr && missing_files(format, dir).empty()) return open_stored(dir, split);
-  const auto training = find_record_files(dir, kTrainingWords);
+  const auto training = record_files(dir, Split::train, {});
   if (!holds_records(training)) {
     STERNA_ASSIGN(const std::vector<std::string> folders, names_in(dir, fs::file_type::directory));
     STERNA_TRY(check_no_sets_in(dir, folders));
@@ -133,7 +131,7 @@ Result<std::optional<RecordSplit>> open_record_split(const fs::path& dir, Split 
   }
   if (!training) return training.error();
   if (split == Split::train) return open_records(dir, *training, cache);
-  const auto test = find_record_files(dir, kTestWords);
+  const auto test = record_files(dir, Split::test, {});
   if (test) return open_records(dir, *test, cache);
   if (test.error().code == Errc::not_found) return MaybeSplit();
   return test.error();

@@ -38,8 +38,11 @@ class PartFile {
       return;
     }
     struct stat status {};
+    struct stat named {};
     if (fstat(descriptor_, &status) != 0) return;
-    if (status.st_nlink == 0) {
+    // Between opening and locking, what was opened may have got its final name.
+    if (stat(path.c_str(), &named) != 0 || named.st_ino != status.st_ino ||
+        named.st_dev != status.st_dev) {
       problem_ = fmt::format("another download has just ended with {}", path.string());
       return;
     }
@@ -197,7 +200,7 @@ class Request {
     return ended(DownloadEnd::wrong_answer, std::move(why));
   }
   DownloadResult ended(DownloadEnd end, std::string why) const {
-    return {end, std::move(why), from_start_};
+    return {.end = end, .why = std::move(why), .from_start = from_start_};
   }
 
   const DownloadOptions& options_;
@@ -212,16 +215,19 @@ class Request {
 }  // namespace
 
 DownloadResult download(const DownloadOptions& options) {
-  PartFile part(options.part);
-  if (!part.problem().empty()) return {DownloadEnd::local, part.problem(), false};
+  const auto held = std::make_shared<PartFile>(options.part);
+  PartFile& part = *held;
+  if (!part.problem().empty()) return {.end = DownloadEnd::local, .why = part.problem()};
   // Already as large as the whole, and nobody vouches for it: begin again.
   if (part.size() >= options.bytes && !part.empty()) {
-    return {DownloadEnd::local, part.problem(), false};
+    return {.end = DownloadEnd::local, .why = part.problem()};
   }
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
                                                                  &curl_easy_cleanup);
-  if (!curl) return {DownloadEnd::local, "libcurl cannot start", false};
-  return Request(options, part, curl.get()).run();
+  if (!curl) return {.end = DownloadEnd::local, .why = "libcurl cannot start"};
+  DownloadResult result = Request(options, part, curl.get()).run();
+  if (result.end == DownloadEnd::complete) result.held = held;
+  return result;
 }
 
 }  // namespace sterna::input

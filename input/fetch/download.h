@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace sterna::input {
@@ -31,6 +32,8 @@ struct DownloadResult {
   DownloadEnd end = DownloadEnd::local;
   std::string why;          ///< for a person; empty if complete
   bool from_start = false;  ///< all of `part` is of this request
+  /// If complete: while it lives no other download writes to `part`.
+  std::shared_ptr<const void> held = nullptr;
 };
 
 /// Blocks until the request ends or stalls.

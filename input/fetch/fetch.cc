@@ -84,6 +84,7 @@ Visit visit(const std::string& mirror, const RemoteFile& file, const FetchOption
       case DownloadEnd::complete:
         break;
     }
+    // `got` holds the part until it has its name: another call would empty it while it is summed.
     const Result<std::string> sum = sha256_of(request.part);
     Result<void> placed = !sum ? Result<void>(sum.error())
                           : *sum == file.sha256

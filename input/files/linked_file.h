@@ -8,7 +8,8 @@
 namespace sterna::input {
 
 /// `to` appears whole, with the content of `from`, and replaces what had its name. Nothing is
-/// copied where a hard link can be made; who changes one of the two then changes both. Errors: of
+/// copied where a hard link can be made; who changes one of the two then changes both. A copy
+/// outlives a power cut once its name is there. Errors: of
 /// copying, in a line that names both.
 Result<void> link_or_copy(const std::filesystem::path& from, const std::filesystem::path& to);
 

@@ -7,13 +7,27 @@ namespace sterna::input {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+Error cannot_look_at(const fs::path& path, std::error_code why) {
+  Error error = system_error("cannot tell what " + path.string() + " is", why.value());
+  if (why == std::errc::permission_denied) error.code = Errc::permission;
+  error.message += "; mend or remove the link, or make what it leads to readable";
+  return error;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> names_in(const fs::path& dir, fs::file_type type) {
   std::error_code failed;
   std::vector<std::string> names;
   for (fs::directory_iterator entry(dir, failed), end; !failed && entry != end;
        entry.increment(failed)) {
-    std::error_code ignored;
-    if (entry->status(ignored).type() == type) names.push_back(entry->path().filename().string());
+    std::error_code unseen;
+    const fs::file_type found = entry->status(unseen).type();
+    // Of a link that leads nowhere it is known that it does; of this not even what it is.
+    if (found == fs::file_type::none) return cannot_look_at(entry->path(), unseen);
+    if (found == type) names.push_back(entry->path().filename().string());
   }
   if (failed) {
     Error error = system_error("cannot list the folder " + dir.string(), failed.value());

@@ -1,12 +1,15 @@
 #include "input/files/pending_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <utility>
 
+#include "input/files/listing.h"
 #include "runtime/base/file.h"
 #include "runtime/base/random.h"
 
@@ -48,10 +51,34 @@ PendingFile::~PendingFile() {
 }
 
 Result<PendingFile> PendingFile::create(const fs::path& path) {
-  std::string temporary = path.string() + "." + std::to_string(SystemRandom().next());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return cannot_write(path, errno);
-  return PendingFile(path, std::move(temporary), file);
+  while (true) {
+    std::string temporary = path.string() + "." + std::to_string(SystemRandom().next());
+    const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0) return cannot_write(path, errno);
+    PendingFile created(path, std::move(temporary), file);
+    struct stat status {};
+    // Before it was locked it looked like one that was left: then it may be gone, and is made anew.
+    ::flock(file, LOCK_EX);
+    if (::fstat(file, &status) != 0) return cannot_write(path, errno);
+    if (status.st_nlink > 0) return created;
+  }
+}
+
+void PendingFile::remove_abandoned(const fs::path& folder, std::string_view ending) {
+  const Result<std::vector<std::string>> names = names_in(folder, fs::file_type::regular);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos || !std::string_view(name).substr(0, dot).ends_with(ending)) {
+      continue;
+    }
+    if (name.find_first_not_of("0123456789", dot + 1) != std::string::npos) continue;
+    const fs::path path = folder / name;
+    const int left = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (left < 0) continue;
+    if (::flock(left, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+    ::close(left);
+  }
 }
 
 Result<void> PendingFile::append(std::span<const std::uint8_t> bytes) {
@@ -64,11 +91,14 @@ Result<void> PendingFile::append(std::span<const std::uint8_t> bytes) {
 Result<void> PendingFile::finish() {
   STERNA_TRY(flush());
   int failed = ::fsync(file_) != 0 ? errno : 0;
+  // The lock is held until the file has its name.
+  const int locked = ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
   // Network file systems report a full disk only here.
   if (::close(std::exchange(file_, -1)) != 0 && failed == 0) failed = errno;
   Result<void> placed =
       failed != 0 ? cannot_write(path_, failed) : rename_into_place(temporary_, path_);
   if (!placed) ::unlink(temporary_.c_str());
+  if (locked >= 0) ::close(locked);
   return placed;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -18,6 +19,9 @@ class PendingFile {
  public:
   /// Creates the temporary file beside `path`, whose folder must exist.
   static Result<PendingFile> create(const std::filesystem::path& path);
+  /// Removes what processes that were killed left in `folder` of files whose names end so. What
+  /// somebody writes is locked (flock(2)) and stays; where the file system has no locks, all does.
+  static void remove_abandoned(const std::filesystem::path& folder, std::string_view ending);
 
   /// Where it will appear.
   const std::filesystem::path& path() const { return path_; }

@@ -73,7 +73,7 @@ std::vector<std::string> missing_files(const Format& format, const std::filesyst
 
 /// The format of which `dir` lacks the fewest files, none where it has a whole data set; the first
 /// where it has none of any. What the options ask for goes before what `dir` looks like.
-const Format& format_of(const std::filesystem::path& dir, const DataOptions& options = {});
+const Format& format_of(const std::filesystem::path& dir, const DataOptions& options);
 
 /// `invalid_argument` where `dir` has all files of two formats, so that nobody knows which is
 /// meant, and the options do not say.

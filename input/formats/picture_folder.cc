@@ -7,11 +7,13 @@
 #include <cassert>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "input/files/listing.h"
+#include "input/files/sha256.h"
 #include "input/formats/labels.h"
 #include "input/formats/name_forms.h"
 #include "input/pictures/decode.h"
@@ -141,6 +143,22 @@ Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
 }
 
 }  // namespace
+
+Result<std::string> sha256_of(const PictureFolder& folder) {
+  Sha256 sum;
+  const auto add = [&sum](std::string line) {
+    line += '\0';  // which no name holds
+    sum.update(std::as_bytes(std::span(line)));
+  };
+  for (const std::string& name : folder.classes) add(name);
+  for (const auto& [path, label] : folder.pictures) {
+    std::error_code failed;
+    const std::uintmax_t size = fs::file_size(path, failed);
+    if (failed) return system_error("cannot read " + path.string(), failed.value());
+    add(fmt::format("{}/{}/{}/{}", label, folder.classes[label], path.filename().string(), size));
+  }
+  return sum.hex();
+}
 
 bool is_picture(const std::string& name) {
   constexpr std::array<std::string_view, 3> kEndings{".jpg", ".jpeg", ".png"};

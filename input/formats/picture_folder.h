@@ -23,6 +23,12 @@ struct PictureFolder {
   std::vector<Picture> pictures;     ///< sorted by class name, then by file name
 };
 
+/// What names these pictures to who has a folder of them on another machine, as hexadecimal: the
+/// SHA-256 over the classes by label, then each picture's label, class, file name and size. Labels,
+/// as a labels.txt decides them: with the same files and another one, it is other data. Errors:
+/// those of looking at a file, which name it.
+Result<std::string> sha256_of(const PictureFolder& folder);
+
 /// Whether a file of this name is taken for a picture: it ends in .jpg, .jpeg or .png, in any case.
 bool is_picture(const std::string& name);
 

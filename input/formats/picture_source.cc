@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "input/files/linked_file.h"
-#include "input/files/sha256.h"
 #include "input/formats/labels.h"
 #include "input/formats/picture_folder.h"
 #include "runtime/base/file.h"
@@ -30,26 +29,17 @@ Result<PictureFolder> list(const fs::path& dir, Split split) {
                            split == Split::train ? "train" : "val, valid, validation or test")};
 }
 
-/// Over the names of classes and files, which are all that is known without reading pictures.
-std::string sha256_of(const PictureFolder& folder) {
-  Sha256 sum;
-  for (const PictureFolder::Picture& picture : folder.pictures) {
-    const std::string line =
-        fmt::format("{}/{}\n", folder.classes[picture.label], picture.path.filename().string());
-    sum.update(std::as_bytes(std::span(line)));
-  }
-  return sum.hex();
+SourceFacts facts_about(const PictureFolder& folder, std::string_view family) {
+  return {.count = folder.pictures.size(),
+          .shape = {0, 0, 3},
+          .classes = static_cast<std::uint32_t>(folder.classes.size()),
+          .family = family};
 }
 
 class PictureSource final : public Source {
  public:
-  PictureSource(PictureFolder folder, std::string_view family)
-      : folder_(std::move(folder)),
-        facts_{.count = folder_.pictures.size(),
-               .shape = {0, 0, 3},
-               .classes = static_cast<std::uint32_t>(folder_.classes.size()),
-               .family = family,
-               .sha256 = sha256_of(folder_)} {}
+  PictureSource(PictureFolder folder, SourceFacts facts)
+      : folder_(std::move(folder)), facts_(std::move(facts)) {}
 
   const SourceFacts& facts() const override { return facts_; }
   Result<StoredExample> read(std::uint64_t index) const override {
@@ -69,21 +59,27 @@ class PictureSource final : public Source {
   SourceFacts facts_;
 };
 
-Result<std::shared_ptr<const Source>> open(const fs::path& dir, Split split,
-                                           const DataOptions& options) {
+Result<PictureFolder> list_for(const fs::path& dir, Split split, const DataOptions& options) {
   STERNA_ASSIGN(PictureFolder folder, list(dir, split));
-  if (options.classes > 0 && options.classes < folder.classes.size()) {
-    return Error{Errc::invalid_argument,
-                 fmt::format("{} has {} class folders, and data.classes = {}", dir.string(),
-                             folder.classes.size(), options.classes)};
-  }
-  return std::shared_ptr<const Source>(
-      std::make_shared<const PictureSource>(std::move(folder), options.family));
+  if (options.classes == 0 || options.classes >= folder.classes.size()) return folder;
+  return Error{Errc::invalid_argument,
+               fmt::format("{} has {} class folders, and data.classes = {}", dir.string(),
+                           folder.classes.size(), options.classes)};
 }
 
+Result<std::shared_ptr<const Source>> open(const fs::path& dir, Split split,
+                                           const DataOptions& options) {
+  STERNA_ASSIGN(PictureFolder folder, list_for(dir, split, options));
+  SourceFacts facts = facts_about(folder, options.family);
+  STERNA_ASSIGN(facts.sha256, sha256_of(folder));
+  return std::shared_ptr<const Source>(
+      std::make_shared<const PictureSource>(std::move(folder), std::move(facts)));
+}
+
+/// Without what names the pictures, for which each file would have to be looked at.
 Result<SourceFacts> facts_of(const fs::path& dir, Split split, const DataOptions& options) {
-  STERNA_ASSIGN(const auto source, open(dir, split, options));
-  return source->facts();
+  STERNA_ASSIGN(const PictureFolder folder, list_for(dir, split, options));
+  return facts_about(folder, options.family);
 }
 
 /// Whether there are class folders in folders of both splits.

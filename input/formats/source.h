@@ -29,7 +29,7 @@ struct SourceFacts {
 struct StoredExample {
   EncodedPicture picture;
   std::uint16_t label = 0;
-  std::vector<Box> boxes = {};
+  std::vector<Box> boxes = {};  ///< of the upright picture
   std::vector<std::uint8_t> own = {};
 };
 

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "input/files/linked_file.h"
 #include "input/formats/labels.h"
+#include "input/pictures/decode.h"
 #include "input/records/record_files.h"
 #include "input/records/record_set.h"
 
@@ -16,9 +19,6 @@ namespace sterna::input {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// What packed files of a split may unpack to.
-constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 40;
 
 Result<std::uint32_t> classes_of(const fs::path& dir, const DataOptions& options) {
   if (options.classes > 0) return options.classes;
@@ -59,7 +59,7 @@ class TfRecordSource final : public Source {
     example.own.assign(record.bytes.begin(), record.bytes.end());
     example.picture = {record.coding, example.own, record.shape};
     example.label = label;
-    example.boxes = std::move(record.boxes);
+    example.boxes = upright(std::move(record.boxes), example.picture);
     return example;
   }
 
@@ -100,7 +100,7 @@ Result<std::shared_ptr<const Source>> open(const fs::path& dir, Split split,
                                            const DataOptions& options) {
   STERNA_ASSIGN(const std::uint32_t classes, classes_of(dir, options));
   STERNA_ASSIGN(const std::vector<fs::path> files, record_files(dir, split, options));
-  STERNA_ASSIGN(RecordSet records, RecordSet::open(files, {options.cache, kMostUnpacked}));
+  STERNA_ASSIGN(RecordSet records, RecordSet::open(files, {.cache = options.cache}));
   if (records.count() == 0) {
     return Error{Errc::malformed, fmt::format("{} has files without any record", dir.string())};
   }
@@ -111,6 +111,21 @@ Result<std::shared_ptr<const Source>> open(const fs::path& dir, Split split,
 Result<SourceFacts> facts_of(const fs::path& dir, Split split, const DataOptions& options) {
   STERNA_ASSIGN(const auto source, open(dir, split, options));
   return source->facts();
+}
+
+/// Patterns may name one file by several ways through folders.
+fs::path in_one_form(const fs::path& file) {
+  std::error_code ignored;
+  return fs::absolute(file, ignored).lexically_normal();
+}
+
+/// By the user's pattern, or else by the words in their names.
+Result<std::vector<fs::path>> files_named(const fs::path& dir, Split split,
+                                          const DataOptions& options) {
+  const bool train = split == Split::train;
+  const std::string& pattern = train ? options.train_files : options.test_files;
+  if (!pattern.empty()) return match_record_files(dir, pattern);
+  return train ? find_record_files(dir, kTrainingWords) : find_record_files(dir, kTestWords);
 }
 
 bool looks_like_it(const fs::path& dir, const DataOptions& options) {
@@ -128,7 +143,7 @@ std::string packed_ending(const fs::path& path) {
 Result<void> lay(const fs::path& dir, Split split, const ExampleRange& range, const fs::path& into,
                  const DataOptions& options) {
   STERNA_ASSIGN(const std::vector<fs::path> files, record_files(dir, split, options));
-  STERNA_ASSIGN(const RecordSet records, RecordSet::open(files, {options.cache, kMostUnpacked}));
+  STERNA_ASSIGN(const RecordSet records, RecordSet::open(files, {.cache = options.cache}));
   std::vector<fs::path> chosen;
   for (std::uint64_t at = range.first; at < range.end;) {
     const RecordSet::File file = records.file_of(at);
@@ -150,10 +165,18 @@ Result<void> lay(const fs::path& dir, Split split, const ExampleRange& range, co
 
 Result<std::vector<fs::path>> record_files(const fs::path& dir, Split split,
                                            const DataOptions& options) {
-  const bool train = split == Split::train;
-  const std::string& pattern = train ? options.train_files : options.test_files;
-  if (!pattern.empty()) return match_record_files(dir, pattern);
-  return train ? find_record_files(dir, kTrainingWords) : find_record_files(dir, kTestWords);
+  STERNA_ASSIGN(std::vector<fs::path> files, files_named(dir, split, options));
+  const auto others = files_named(dir, split == Split::train ? Split::test : Split::train, options);
+  if (!others) return files;  // whoever reads one split may have no other
+  std::set<fs::path> of_others;
+  for (const fs::path& other : *others) of_others.insert(in_one_form(other));
+  const auto both = std::ranges::find_if(
+      files, [&](const fs::path& file) { return of_others.contains(in_one_form(file)); });
+  if (both == files.end()) return files;
+  return Error{Errc::invalid_argument,
+               fmt::format("{} would be trained on and tested with; give patterns for the files of "
+                           "each split that share none (data.train_files, data.test_files)",
+                           both->string())};
 }
 
 constexpr Format kTfRecord{.name = "tfrecord",

@@ -11,7 +11,8 @@ namespace sterna::input {
 extern const Format kTfRecord;
 
 /// The files of a split, in order: told by their names, or by the options' patterns. Errors:
-/// find_record_files' and match_record_files'.
+/// find_record_files' and match_record_files'; invalid_argument for a file that is the other
+/// split's, too: what was trained on tests nothing.
 Result<std::vector<std::filesystem::path>> record_files(const std::filesystem::path& dir,
                                                         Split split, const DataOptions& options);
 

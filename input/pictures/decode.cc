@@ -91,6 +91,13 @@ Result<PictureShape> shape_of(const EncodedPicture& picture, std::uint64_t most_
   return pixels_shape(picture, most_pixels);
 }
 
+std::vector<Box> upright(std::vector<Box> boxes, const EncodedPicture& picture) {
+  if (boxes.empty() || picture.coding != Coding::jpeg) return boxes;
+  const Orientation orientation = jpeg_orientation(picture.bytes);
+  for (Box& box : boxes) box = upright(box, orientation);
+  return boxes;
+}
+
 Result<Picture> decode(const EncodedPicture& picture, const DecodeOptions& options) {
   STERNA_TRY(check_options(picture.coding, options));
   switch (picture.coding) {

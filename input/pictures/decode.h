@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "input/pictures/picture.h"
 #include "runtime/base/result.h"
@@ -17,6 +18,10 @@ namespace sterna::input {
 
 /// Pictures above 64 Mi pixels are refused where the caller names no other bound.
 constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 26;
+
+/// Pictures with a longer side are refused whatever the bound: a PNG of 65 KB may be a strip of 64
+/// Mi pixels, and to resize it takes a minute and a gigabyte. JPEG's own limit is 65,500.
+constexpr std::uint32_t kMostSide = 1U << 16;
 
 struct DecodeOptions {
   /// 1: grey, as Y = 0.299 R + 0.587 G + 0.114 B of a picture in colour. 3: red, green and blue.
@@ -42,8 +47,13 @@ bool can_shrink(Coding coding);
 PictureShape shrunken(const PictureShape& shape, std::uint32_t shrink);
 
 /// The shape of the upright picture, from its header alone; 1 channel for a grey one, else 3.
-/// Errors: `malformed` for what has no such header, and for more than `most_pixels` pixels.
+/// Errors: `malformed` for what has no such header, for more than `most_pixels` pixels, and for a
+/// side above kMostSide.
 Result<PictureShape> shape_of(const EncodedPicture& picture, std::uint64_t most_pixels);
+
+/// Boxes of the picture as its bytes have it, which is what programs see that know no EXIF, as
+/// boxes of the upright picture. As they are where its header cannot be read.
+std::vector<Box> upright(std::vector<Box> boxes, const EncodedPicture& picture);
 
 /// Decodes a picture, upright: a JPEG as its EXIF orientation says, all others as they are stored.
 /// Errors: `malformed` for a damaged, cut short or unsupported picture, or one above most_pixels;

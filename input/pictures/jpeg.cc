@@ -9,7 +9,6 @@
 
 #include "input/pictures/exif.h"
 #include "input/pictures/jpeg_errors.h"
-#include "input/pictures/orientation.h"
 #include "input/pictures/pixels.h"
 #include "input/pictures/trap.h"
 
@@ -187,6 +186,12 @@ Result<bool> jpeg_has_inks(std::span<const std::uint8_t> bytes, std::uint64_t mo
   JpegReader reader(bytes);
   STERNA_TRY(open(reader, most_pixels));
   return has_inks(reader.jpeg);
+}
+
+Orientation jpeg_orientation(std::span<const std::uint8_t> bytes) {
+  JpegReader reader(bytes);
+  if (!trapped(reader, read_header)) return {};
+  return exif_orientation(reader.exif);
 }
 
 Result<Picture> decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "input/pictures/decode.h"
+#include "input/pictures/orientation.h"
 
 namespace sterna::input {
 
@@ -16,6 +17,9 @@ Result<PictureShape> jpeg_shape(std::span<const std::uint8_t> bytes, std::uint64
 
 /// Whether its colours are those of inks (CMYK or YCCK), which many programs do not read.
 Result<bool> jpeg_has_inks(std::span<const std::uint8_t> bytes, std::uint64_t most_pixels);
+
+/// Upright where its header cannot be read.
+Orientation jpeg_orientation(std::span<const std::uint8_t> bytes);
 
 Result<Picture> decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
 

@@ -27,6 +27,23 @@ PictureShape upright(const PictureShape& stored, const Orientation& orientation)
   return shape;
 }
 
+Box upright(const Box& stored, const Orientation& orientation) {
+  Box box = stored;
+  if (orientation.rows_backwards) {
+    box.top = 1 - stored.bottom;
+    box.bottom = 1 - stored.top;
+  }
+  if (orientation.columns_backwards) {
+    box.left = 1 - stored.right;
+    box.right = 1 - stored.left;
+  }
+  if (orientation.swapped) {
+    std::swap(box.top, box.left);
+    std::swap(box.bottom, box.right);
+  }
+  return box;
+}
+
 Region stored_region(const Region& region, const PictureShape& stored,
                      const Orientation& orientation) {
   Region there = region;

@@ -23,6 +23,9 @@ Orientation orientation_of(std::uint32_t exif);
 /// The shape of the upright picture.
 PictureShape upright(const PictureShape& stored, const Orientation& orientation);
 
+/// A box of the stored picture, as one of the upright one.
+Box upright(const Box& stored, const Orientation& orientation);
+
 /// Where a region of the upright picture is stored.
 Region stored_region(const Region& region, const PictureShape& stored,
                      const Orientation& orientation);

@@ -6,10 +6,16 @@
 #include <cassert>
 #include <cstddef>
 
+#include "input/pictures/decode.h"
+
 namespace sterna::input {
 
 Result<void> check_size(std::uint64_t rows, std::uint64_t columns, std::uint64_t most_pixels) {
   if (rows == 0 || columns == 0) return Error{Errc::malformed, "a picture without pixels"};
+  if (rows > kMostSide || columns > kMostSide) {
+    return Error{Errc::malformed, fmt::format("{} x {} pixels, and a side has at most {}", rows,
+                                              columns, kMostSide)};
+  }
   if (columns <= most_pixels / rows) return {};
   return Error{Errc::malformed, fmt::format("{} x {} pixels, more than the {} that are allowed",
                                             rows, columns, most_pixels)};

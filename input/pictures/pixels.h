@@ -10,7 +10,8 @@
 
 namespace sterna::input {
 
-/// `malformed` for a picture without pixels or with more than `most_pixels`.
+/// `malformed` for a picture without pixels, with more than `most_pixels`, or with a side above
+/// kMostSide.
 Result<void> check_size(std::uint64_t rows, std::uint64_t columns, std::uint64_t most_pixels);
 
 /// The region, or all of `shape`; `invalid_argument` where it is empty or reaches out of it.

@@ -26,7 +26,7 @@ constexpr std::string_view kPassedOver =
 constexpr std::size_t kNameBytes = 5;
 static_assert(kPassedOver.size() == 16 * kNameBytes);
 constexpr std::size_t kMostChunkBytes = std::size_t{1} << 20;
-constexpr std::uint32_t kMostSide = 1U << 30;  // most_pixels is the bound that counts
+constexpr std::uint32_t kMostReadSide = 1U << 30;  // check_size() refuses in words of its own
 
 /// One picture in decoding: all that libpng works on, out of reach of its jumps.
 struct PngReader {
@@ -68,7 +68,7 @@ void read_header(PngReader& reader) {
   reader.info = png_create_info_struct(reader.png);
   if (reader.info == nullptr) return;
   png_set_read_fn(reader.png, &reader, give_bytes);
-  png_set_user_limits(reader.png, kMostSide, kMostSide);
+  png_set_user_limits(reader.png, kMostReadSide, kMostReadSide);
   png_set_chunk_malloc_max(reader.png, kMostChunkBytes);
   png_set_crc_action(reader.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);

@@ -74,7 +74,8 @@ Result<std::optional<ClassLabels>> labels_in(const fs::path& dir) {
 }
 
 Result<std::optional<ClassLabels>> class_names(const fs::path& dir, const DataOptions& options) {
-  const Format& format = format_of(dir);
+  if (options.synthetic) return std::optional<ClassLabels>();
+  const Format& format = format_of(dir, options);
   if (&format == &kPictureFolder) {  // which counts its classes from 0, whatever labels.txt says
     STERNA_ASSIGN(std::optional<PictureFolder> folder, list_split(dir, Split::train));
     if (!folder) return std::optional<ClassLabels>();

@@ -112,7 +112,7 @@ std::string told_name(const fs::path& dir, std::string_view name) {
 }
 
 Result<Dataset> load_data(const fs::path& dir, Split split) {
-  const Format& format = format_of(dir);
+  const Format& format = format_of(dir, {});
   if (format.load == nullptr) {
     return Error{
         Errc::invalid_argument,

@@ -206,7 +206,7 @@ Result<void> split_loaded(const fs::path& from, std::uint32_t shards, const fs::
     const ShardId shard{index, shards};
     labels.push_back({shard, train.count, sha256, range_of(shard, train.count)});
   }
-  const Format& format = format_of(from);
+  const Format& format = format_of(from, {});
   return make_shards(
       from, into, labels, [&](const fs::path& dir, const ShardLabel& label) -> Result<void> {
         STERNA_TRY(format.write(dir, Split::test, test, {0, test.count}));
@@ -230,7 +230,7 @@ Result<void> split_files(const fs::path& from, std::uint32_t shards, const fs::p
     const ShardId shard{index, shards};
     labels.push_back({shard, facts.count, facts.sha256, blocks_of(shard)});
   }
-  const Format& format = format_of(from);
+  const Format& format = format_of(from, options);
   return make_shards(
       from, into, labels, [&](const fs::path& dir, const ShardLabel& label) -> Result<void> {
         STERNA_TRY(format.lay(from, Split::test, {0, test->facts().count}, dir, options));
@@ -320,8 +320,8 @@ Result<void> split_data(const fs::path& from, std::uint32_t shards, const fs::pa
   STERNA_TRY(check_one_format(from));
   // How many classes there are is not asked: all that shards need is in the files.
   const DataOptions options{.classes = kMostClasses, .cache = cache};
-  return format_of(from).open == nullptr ? split_loaded(from, shards, into)
-                                         : split_files(from, shards, into, options);
+  return format_of(from, options).open == nullptr ? split_loaded(from, shards, into)
+                                                  : split_files(from, shards, into, options);
 }
 
 }  // namespace sterna::input

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "input/pictures/decode.h"
 #include "input/records/example.pb.h"
 #include "input/records/example_size.h"
 
@@ -94,19 +95,13 @@ class FeatureReader {
   google::protobuf::Map<std::string, wire::Feature>& features_;
 };
 
-/// What a picture's own first bytes say.
-std::optional<Coding> coding_in(std::string_view bytes) {
-  if (bytes.starts_with("\xff\xd8\xff")) return Coding::jpeg;
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return Coding::png;
-  return std::nullopt;
-}
-
-Result<Coding> coding_of(std::string_view format, std::string_view bytes) {
+/// What image/format says, or of a JPEG and a PNG the picture's own first bytes.
+Result<Coding> coding_by(std::string_view format, std::span<const std::uint8_t> bytes) {
   std::string upper(format);
   // By hand: what is a letter must not depend on the locale.
   for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   if (upper == "RAW") return Coding::pixels;
-  const std::optional<Coding> seen = coding_in(bytes);
+  const Result<Coding> seen = coding_of(bytes);
   if (upper.empty() || upper == "JPEG" || upper == "JPG" || upper == "PNG") {
     if (seen) return *seen;
     if (upper.empty()) {
@@ -242,7 +237,7 @@ Result<PictureRecord> parse_picture_record(std::span<const std::uint8_t> data) {
   }
   record.bytes = std::move(*bytes);
   STERNA_ASSIGN(const std::string* const format, features.text({"image/format"}));
-  STERNA_ASSIGN(record.coding, coding_of(format != nullptr ? *format : "", record.bytes));
+  STERNA_ASSIGN(record.coding, coding_by(format != nullptr ? *format : "", record.picture().bytes));
   STERNA_ASSIGN(record.shape, shape_of(features));
   if (record.coding == Coding::pixels) STERNA_TRY(check_raw(record));
   STERNA_ASSIGN(record.label, features.integer({"image/class/label", "label"}));

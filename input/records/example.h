@@ -26,8 +26,8 @@ struct PictureRecord {
   std::optional<std::int64_t> label;  ///< as stored; the originals count from 1
   std::string class_text;             ///< e.g. "tulips"; empty: unknown
   std::string synset = {};  ///< ImageNet's id of the class, e.g. "n01440764"; empty: there is none
-  std::vector<Box> boxes;
-  std::string name;  ///< the picture's file name or id; empty: unknown
+  std::vector<Box> boxes;   ///< of the picture as it is stored, whatever its EXIF says
+  std::string name;         ///< the picture's file name or id; empty: unknown
 
   /// A view of `bytes`.
   EncodedPicture picture() const;

@@ -18,9 +18,8 @@ constexpr std::size_t kMostOpen = 256;
 }  // namespace
 
 Result<RecordSet> RecordSet::open(std::span<const fs::path> files, const UnpackOptions& options) {
-  STERNA_ASSIGN(PlainFiles plain, plain_record_files(files, options));
   RecordSet set;
-  set.paths_ = std::move(plain.paths);
+  STERNA_ASSIGN(set.paths_, plain_record_files(files, options));
   for (const fs::path& path : set.paths_) {
     STERNA_ASSIGN(RecordFile file, RecordFile::open(path));
     STERNA_ASSIGN(KeptIndex kept, load_index(file, options.cache));

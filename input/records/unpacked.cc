@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -32,16 +33,15 @@ bool begins_with_record(const Beginning& bytes) {
          masked_crc32c(all.first(kLength));
 }
 
-/// What the file is packed with, empty if with nothing. The first bytes of gzip are RFC 1952's; of
-/// zlib they are deflate's method and a multiple of 31 (RFC 1950).
-Result<std::string_view> packing_of(const RecordFile& file) {
+/// The first bytes of gzip are RFC 1952's; of zlib they are deflate's method and a multiple of 31
+/// (RFC 1950).
+Result<bool> is_packed(const RecordFile& file) {
   Beginning bytes{};
   STERNA_ASSIGN(const std::size_t got, file.read_at(0, bytes));
-  if (got == bytes.size() && begins_with_record(bytes)) return std::string_view();
-  if (bytes[0] == 0x1f && bytes[1] == 0x8b) return std::string_view("gzip");
+  if (got == bytes.size() && begins_with_record(bytes)) return false;
+  if (bytes[0] == 0x1f && bytes[1] == 0x8b) return true;
   const bool deflate = (bytes[0] & 0x0f) == 8 && bytes[0] >> 4 <= 7;
-  if (deflate && (bytes[0] << 8 | bytes[1]) % 31 == 0) return std::string_view("zlib");
-  return std::string_view();
+  return deflate && (bytes[0] << 8 | bytes[1]) % 31 == 0;
 }
 
 /// Removes what was unpacked of the same file before.
@@ -73,9 +73,9 @@ Result<void> unpack(const fs::path& packed, const fs::path& plain, std::uint64_t
     if (written > most_bytes) {
       return Error{
           Errc::malformed,
-          fmt::format("{} unpacks to more than the {} that the cache has for it; unpack it "
-                      "by hand if it is meant to be so large",
-                      packed.string(), byte_size_text(most_bytes))};
+          fmt::format("{} unpacks to more than the {} that the cache has for it ({}); make room "
+                      "there, or unpack it by hand if it is meant to be so large",
+                      packed.string(), byte_size_text(most_bytes), plain.parent_path().string())};
     }
     STERNA_TRY(file.append(std::span(bytes).first(got)));
     bytes.resize(std::size_t{64} * 1024);
@@ -84,11 +84,21 @@ Result<void> unpack(const fs::path& packed, const fs::path& plain, std::uint64_t
   return file.finish();
 }
 
+/// So that no data set is seen in the cache.
+constexpr std::string_view kEnding = ".unpacked";
+
+/// Of what is free in `folder` a sixteenth is left to others.
+std::uint64_t room_in(const fs::path& folder) {
+  std::error_code unknown;
+  const fs::space_info space = fs::space(folder, unknown);
+  // Some network file systems say nothing of their size.
+  if (unknown || space.capacity == 0) return std::numeric_limits<std::uint64_t>::max();
+  return space.available - space.available / 16;
+}
+
 /// The unpacked form of `file`, in the cache.
 Result<fs::path> kept_plain(const RecordFile& file, const fs::path& cache,
                             std::uint64_t most_bytes) {
-  STERNA_TRY(make_directory(cache));
-  constexpr std::string_view kEnding = ".unpacked";  // so that no data set is seen in the cache
   const std::string name = cache_name(file.path());
   fs::path kept = cache / fmt::format("{}.{}-{}{}", name, file.size(), file.modified_ns(), kEnding);
   std::error_code failed;
@@ -96,30 +106,32 @@ Result<fs::path> kept_plain(const RecordFile& file, const fs::path& cache,
     return kept;
   }
   remove_older(kept, name + ".", kEnding);
-  STERNA_TRY(unpack(file.path(), kept, most_bytes));
+  STERNA_TRY(unpack(file.path(), kept, std::min(most_bytes, room_in(cache))));
   return kept;
 }
 
 }  // namespace
 
-Result<PlainFiles> plain_record_files(std::span<const fs::path> files,
-                                      const UnpackOptions& options) {
-  PlainFiles plain;
+Result<std::vector<fs::path>> plain_record_files(std::span<const fs::path> files,
+                                                 const UnpackOptions& options) {
+  std::vector<fs::path> plain;
+  bool cleaned = false;
   std::uint64_t left = options.most_bytes;
   for (const fs::path& path : files) {
     STERNA_ASSIGN(const RecordFile file, RecordFile::open(path));
-    STERNA_ASSIGN(const std::string_view packing, packing_of(file));
-    if (packing.empty()) {
-      plain.paths.push_back(path);
+    STERNA_ASSIGN(const bool packed, is_packed(file));
+    if (!packed) {
+      plain.push_back(path);
       continue;
+    }
+    if (!std::exchange(cleaned, true)) {
+      STERNA_TRY(make_directory(options.cache));
+      PendingFile::remove_abandoned(options.cache, kEnding);
     }
     STERNA_ASSIGN(fs::path kept, kept_plain(file, options.cache, left));
     std::error_code ignored;
     left -= std::min<std::uint64_t>(left, fs::file_size(kept, ignored));
-    plain.notes.push_back(
-        fmt::format("{} is packed ({}) and so has no positions: it is read from {}", path.string(),
-                    packing, kept.string()));
-    plain.paths.push_back(std::move(kept));
+    plain.push_back(std::move(kept));
   }
   return plain;
 }

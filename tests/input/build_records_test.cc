@@ -263,6 +263,24 @@ TEST_F(BuildRecordsTest, SynsetsAndBoxesGoIntoTheRecordsAsImageNetHasThem) {
               HasSubstr("nowhere: there is no such folder of boxes"));
 }
 
+TEST_F(BuildRecordsTest, BoxesAreOfThePictureAsItsRecordHasIt) {
+  put("photos/a/3.jpg", with_orientation(make_jpeg(made_picture({8, 16, 3}), {}), 6, true));
+  const std::string text =
+      "<annotation><size><width>16</width><height>8</height></size><object><name>a</name><bndbox>"
+      "<xmin>4</xmin><ymin>0</ymin><xmax>8</xmax><ymax>1</ymax></bndbox></object></annotation>";
+  put("boxes/a/3.xml", Bytes(text.begin(), text.end()));
+  const auto box = [this](const std::string& into) {
+    for (const PictureRecord& record : records(into, kTrainingWords)) {
+      if (!record.boxes.empty()) return record.boxes.front();
+    }
+    return Box{};
+  };
+  built("jpeg", {.validation = 0, .boxes = at("boxes")});
+  EXPECT_EQ(box("jpeg"), (Box{.top = 0, .left = 0.25F, .bottom = 0.125F, .right = 0.5F}));
+  built("raw", {.validation = 0, .raw = true, .boxes = at("boxes")});  // a quarter turn clockwise
+  EXPECT_EQ(box("raw"), (Box{.top = 0.25F, .left = 0.875F, .bottom = 0.5F, .right = 1}));
+}
+
 TEST_F(BuildRecordsTest, OtherBoxesOfAnyPictureMakeAnotherBuild) {
   const BuildOptions options{.validation = 0.5, .boxes = at("boxes")};
   const std::string none = "<annotation></annotation>";

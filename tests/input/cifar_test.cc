@@ -56,13 +56,13 @@ TEST_F(Cifar, HasItsChannelsBesideEachOther) {
   EXPECT_EQ(kCifar10.facts(folder.path(), Split::test, {})->count, 3U);
 }
 
-TEST_F(Cifar, IsTheFormatOfItsFolder) { EXPECT_EQ(&format_of(folder.path()), &kCifar10); }
+TEST_F(Cifar, IsTheFormatOfItsFolder) { EXPECT_EQ(&format_of(folder.path(), {}), &kCifar10); }
 
 TEST_F(Cifar, OfAHundredClassesTakesTheFineOne) {
   TemporaryFolder hundred;
   write_file(hundred / "train.bin", records(4, 2));
   write_file(hundred / "test.bin", records(2, 2));
-  EXPECT_EQ(&format_of(hundred.path()), &kCifar100);
+  EXPECT_EQ(&format_of(hundred.path(), {}), &kCifar100);
   const Result<Dataset> train = kCifar100.load(hundred.path(), Split::train);
   ASSERT_TRUE(train.ok()) << train.error().message;
   EXPECT_THAT(train->labels, ElementsAre(0, 1, 2, 3));

@@ -46,6 +46,23 @@ TEST_F(ClassNamesTest, OfRecordsAreThoseOfTheLabelsThatNetsSee) {
   EXPECT_EQ(names(5), (ClassLabels{{}, 0}));
 }
 
+TEST_F(ClassNamesTest, OfRecordsThatAPatternNamesAreThoseOfTheLabelsThatNetsSee) {
+  put("a.bin", "");
+  put("b.bin", "");
+  put("labels.txt", "0:background\n1:daisy\n2:rose\n");
+  const auto found =
+      class_names(folder_.path(), {.label_offset = 1, .train_files = "a.*", .test_files = "b.*"});
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(*found, (ClassLabels{{"daisy", "rose"}, 0}));
+}
+
+TEST_F(ClassNamesTest, AreNoneOfPicturesThatAreMadeUp) {
+  put("labels.txt", "daisy\nrose\n");
+  const auto found = class_names(folder_.path(), {.synthetic = SyntheticPictures()});
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(*found, std::nullopt);
+}
+
 TEST_F(ClassNamesTest, OfAPictureFolderCountFromZero) {
   for (const char* name : {"train/b/1.png", "train/a/1.png", "val/a/1.png"}) put(name, "");
   EXPECT_EQ(names(), (ClassLabels{{"a", "b"}, 0}));

@@ -138,6 +138,33 @@ TEST_F(ConvertTest, APictureFolderComesBackAsItWas) {
   EXPECT_EQ(read_labels(at("back/labels.txt")).value().names, (std::vector<std::string>{"b", "a"}));
 }
 
+TEST_F(ConvertTest, LabelsKeepTheirNumbersWhereAClassHasNoExample) {
+  fs::create_directory(at("records"));
+  auto writer = TfRecordWriter::create(at("records/train-00000-of-00001"));
+  ASSERT_TRUE(writer.ok());
+  write_record(*writer, 2, "x.jpg", "");
+  write_record(*writer, 1, "y.jpg", "");
+  ASSERT_TRUE(writer->finish().ok());
+  auto test = TfRecordWriter::create(at("records/validation-00000-of-00001"));
+  ASSERT_TRUE(test.ok());
+  write_record(*test, 2, "z.jpg", "");
+  ASSERT_TRUE(test->finish().ok());
+  const ClassLabels labels{{"background", "daisy", "rose", "tulip"}, 0};
+  ASSERT_TRUE(write_labels(at("records/labels.txt"), labels).ok());
+  const Result<Converted> done = convert_to_folder(at("records"), at("folder"), options());
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(read_labels(at("folder/labels.txt")).value(), labels);
+  EXPECT_THAT(tree("folder"), ElementsAre("labels.txt", "train/daisy/y.jpg", "train/rose/x.jpg",
+                                          "validation/rose/z.jpg"));
+  const auto train = list_split(at("folder"), Split::train).value();
+  ASSERT_TRUE(train.has_value());
+  EXPECT_EQ(train->pictures.at(0).label, 1);
+  EXPECT_EQ(train->pictures.at(1).label, 2);
+  const auto validation = list_split(at("folder"), Split::test).value();
+  ASSERT_TRUE(validation.has_value());
+  EXPECT_EQ(validation->pictures.at(0).label, 2);
+}
+
 TEST_F(ConvertTest, NoNameInARecordLeadsOutOfItsFolder) {
   fs::create_directory(at("records"));
   auto writer = TfRecordWriter::create(at("records/train-00000-of-00001"));

@@ -68,7 +68,7 @@ TEST(Formats, AreKnownByTheirFilesPlainOrGzip) {
   write_file(scratch / "t10k-labels-idx1-ubyte.gz", {});
   EXPECT_THAT(missing_files(kIdx, scratch.path()),
               ElementsAre("train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"));
-  EXPECT_EQ(&format_of(scratch.path()), &kIdx);
+  EXPECT_EQ(&format_of(scratch.path(), {}), &kIdx);
 }
 
 TEST(Formats, WriteAPartThatIsReadBack) {

@@ -11,6 +11,7 @@
 
 #include "archives.h"
 #include "input/digits/digits.h"
+#include "input/fetch/download.h"
 #include "loopback_server.h"
 #include "runtime/base/random.h"
 #include "scratch.h"
@@ -85,6 +86,22 @@ TEST_F(Fetch, AGoodServerGivesTheFileItsNameAndTheProgressEndsAtItsSize) {
   expect_fetched();
   EXPECT_EQ(last, content_.size());
   EXPECT_EQ(server.requests().at(0).path, "/file.gz");
+}
+
+TEST_F(Fetch, APartStaysTheDownloadsUntilItsCallerIsDoneWithIt) {
+  LoopbackServer server([&](const HttpRequest& request) { return honest(request, content_); });
+  DownloadOptions request{
+      .url = server.url() + "file.gz", .part = scratch_ / "file.gz.part", .bytes = content_.size()};
+  request.connect_timeout = options_.connect_timeout;
+  request.stall_timeout = options_.stall_timeout;
+  DownloadResult first = download(request);
+  ASSERT_EQ(first.end, DownloadEnd::complete) << first.why;
+  const DownloadResult second = download(request);
+  EXPECT_EQ(second.end, DownloadEnd::local);
+  EXPECT_THAT(second.why, HasSubstr("another download is writing"));
+  EXPECT_EQ(std::filesystem::file_size(request.part), content_.size());
+  first.held.reset();
+  EXPECT_EQ(download(request).end, DownloadEnd::complete);
 }
 
 TEST_F(Fetch, AFileThatIsThereAlreadyIsNotAskedForAgain) {

@@ -117,6 +117,30 @@ TEST(Jpeg, IsTurnedUprightAsItsExifSays) {
   }
 }
 
+TEST(Jpeg, IsTurnedWithItsBoxes) {
+  const PictureShape stored{32, 64, 3};
+  const Bytes jpeg = *encode_jpeg(made_picture(stored), 95);
+  const auto box_of = [](const Region& region, const PictureShape& of) {
+    const auto part = [](std::uint32_t pixels, std::uint32_t length) {
+      return static_cast<float>(pixels) / static_cast<float>(length);
+    };
+    return Box{.top = part(region.top, of.rows),
+               .left = part(region.left, of.columns),
+               .bottom = part(region.top + region.rows, of.rows),
+               .right = part(region.left + region.columns, of.columns)};
+  };
+  for (std::uint16_t exif = 1; exif <= 8; ++exif) {
+    const Bytes turned = with_orientation(jpeg, exif, false);
+    const PictureShape shape = *shape_of(as_jpeg(turned), kMostPixels);
+    const Region region{.top = 3, .left = 8, .rows = 17, .columns = 9};
+    const Region there = stored_region(region, stored, orientation_of(exif));
+    EXPECT_EQ(upright({box_of(there, stored)}, as_jpeg(turned)), std::vector{box_of(region, shape)})
+        << exif;
+  }
+  const std::vector<Box> boxes{{.top = 0.25F}};
+  EXPECT_EQ(upright(boxes, as_jpeg({})), boxes);
+}
+
 TEST(Jpeg, IsUprightWhereItsExifIsDamaged) {
   const Bytes jpeg = *encode_jpeg(made_picture({16, 24, 3}), 90);
   const PictureShape stored{16, 24, 3};

@@ -88,6 +88,15 @@ TEST_F(PictureFolderTest, SaysWhichLinkLeadsNowhere) {
   EXPECT_EQ(listed().size(), 2U);
 }
 
+TEST_F(PictureFolderTest, SaysWhichLinkCannotBeFollowed) {
+  put("a/1.jpg");
+  fs::create_symlink("2.jpg", dir() / "a/2.jpg");
+  EXPECT_THAT(refused(), HasSubstr("cannot tell what " + (dir() / "a/2.jpg").string() + " is: "));
+  fs::remove(dir() / "a/2.jpg");
+  fs::create_directory_symlink("b", dir() / "b");
+  EXPECT_THAT(refused(), HasSubstr((dir() / "b").string() + " is: "));
+}
+
 TEST_F(PictureFolderTest, CountsClassesAsItsLabelsSay) {
   put("a/1.jpg");
   put("b/1.jpg");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "input/pictures/encode.h"
@@ -34,7 +35,7 @@ class PictureSourceTest : public testing::Test {
 };
 
 TEST_F(PictureSourceTest, IsADataSetThatIsFoundByItsFolders) {
-  EXPECT_EQ(&format_of(folder.path()), &kPictureFolder);
+  EXPECT_EQ(&format_of(folder.path(), {}), &kPictureFolder);
   EXPECT_EQ(data_set_in(folder.path()).name, "pictures");
   const Result<SourceFacts> facts = data_facts(folder.path(), Split::train);
   ASSERT_TRUE(facts.ok()) << facts.error().message;
@@ -60,6 +61,21 @@ TEST_F(PictureSourceTest, IsNamedByItsFilesForShards) {
   EXPECT_EQ(first.sha256, second.sha256);
   std::filesystem::remove(folder / "train/tulips/134.png");
   EXPECT_NE(load_training_part(folder.path(), ShardId{0, 2})->sha256, first.sha256);
+}
+
+TEST_F(PictureSourceTest, IsOtherDataWhereItsLabelsOrSizesDiffer) {
+  const auto name = [this] { return load_training_part(folder.path(), ShardId{0, 2})->sha256; };
+  const auto label = [this](const char* text) { std::ofstream(folder / "labels.txt") << text; };
+  const std::string as_they_are = name();
+  label("roses\ntulips\n");
+  EXPECT_EQ(name(), as_they_are);
+  label("tulips\nroses\n");
+  EXPECT_NE(name(), as_they_are);
+  label("roses\ntulips\nweeds\n");
+  EXPECT_NE(name(), as_they_are);
+  std::filesystem::remove(folder / "labels.txt");
+  std::ofstream(folder / "train/roses/100.png", std::ios::app) << "more";
+  EXPECT_NE(name(), as_they_are);
 }
 
 TEST_F(PictureSourceTest, GivesTestPicturesTheLabelsOfTraining) {

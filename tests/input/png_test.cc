@@ -96,6 +96,18 @@ TEST(Png, PassesOverWhatIsNoPictureHoweverLarge) {
   EXPECT_FALSE(decode(as_png(with_chunk(png, "TEST", {})), {}).ok());  // a picture needs it
 }
 
+TEST(Png, OfALongerSideThanAJpegMayHaveIsRefused) {
+  const auto strip = [](std::uint32_t rows, std::uint32_t columns) {
+    return *encode_png({{rows, columns, 1}, Bytes(std::size_t{rows} * columns)});
+  };
+  EXPECT_TRUE(decode(as_png(strip(1, kMostSide)), {}).ok());
+  EXPECT_TRUE(decode(as_png(strip(kMostSide, 1)), {}).ok());
+  const auto wide = shape_of(as_png(strip(1, kMostSide + 1)), kMostPixels);
+  ASSERT_FALSE(wide.ok());
+  EXPECT_EQ(wide.error().message, "1 x 65537 pixels, and a side has at most 65536");
+  EXPECT_FALSE(decode(as_png(strip(kMostSide + 1, 1)), {}).ok());
+}
+
 TEST(Png, AWrongByteAnywhereIsAnError) {
   const Bytes png = *encode_png(made_picture({9, 9, 3}));
   for (std::size_t i = 0; i < png.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "input/files/pending_file.h"
 #include "input/records/record_index.h"
 #include "input/records/unpacked.h"
 #include "packing.h"
@@ -139,10 +140,10 @@ class Packed : public ::testing::Test {
     plain_ = read_file(scratch_ / "plain");
   }
 
-  Result<PlainFiles> plain(std::uint64_t most = 1 << 20) {
+  Result<Paths> plain(std::uint64_t most = 1 << 20) {
     return plain_record_files(std::vector<fs::path>{path_}, {.cache = cache_, .most_bytes = most});
   }
-  void expect_error(const Result<PlainFiles>& result, const std::string& words) {
+  void expect_error(const Result<Paths>& result, const std::string& words) {
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().message, HasSubstr(path_.string()));
     EXPECT_THAT(result.error().message, HasSubstr(words));
@@ -161,20 +162,17 @@ TEST_F(Packed, AreUnpackedOnceIntoTheCache) {
   for (const Bytes8& bytes : {gzip(plain_), zlib(plain_)}) {
     fs::remove_all(cache_);
     write_file(path_, bytes);
-    const Result<PlainFiles> first = plain();
+    const Result<Paths> first = plain();
     ASSERT_TRUE(first.ok()) << first.error().message;
-    ASSERT_EQ(first->paths.size(), 1U);
-    EXPECT_EQ(first->paths[0].parent_path(), cache_);
-    EXPECT_EQ(read_file(first->paths[0]), plain_);
-    ASSERT_EQ(first->notes.size(), 1U);
-    EXPECT_THAT(first->notes[0], HasSubstr(path_.string() + " is packed ("));
-    EXPECT_THAT(first->notes[0], HasSubstr(first->paths[0].string()));
-    const auto written = fs::last_write_time(first->paths[0]);
-    const Result<PlainFiles> second = plain();
+    ASSERT_EQ(first->size(), 1U);
+    const fs::path& kept = first->front();
+    EXPECT_EQ(kept.parent_path(), cache_);
+    EXPECT_EQ(read_file(kept), plain_);
+    const auto written = fs::last_write_time(kept);
+    const Result<Paths> second = plain();
     ASSERT_TRUE(second.ok());
-    EXPECT_EQ(second->paths, first->paths);
-    EXPECT_EQ(second->notes, first->notes);
-    EXPECT_EQ(fs::last_write_time(first->paths[0]), written);
+    EXPECT_EQ(*second, *first);
+    EXPECT_EQ(fs::last_write_time(kept), written);
   }
 }
 
@@ -183,18 +181,34 @@ TEST_F(Packed, ThatChangedAreUnpackedAgainAndTheOldOnesRemoved) {
   ASSERT_TRUE(plain().ok());
   write_records(scratch_ / "plain", noise({10}));
   write_file(path_, gzip(read_file(scratch_ / "plain")));
-  const Result<PlainFiles> again = plain();
+  const Result<Paths> again = plain();
   ASSERT_TRUE(again.ok());
-  EXPECT_EQ(read_file(again->paths[0]), read_file(scratch_ / "plain"));
+  EXPECT_EQ(read_file(again->front()), read_file(scratch_ / "plain"));
   EXPECT_EQ(files_in(cache_).size(), 1U);
+}
+
+TEST_F(Packed, OfAReaderThatWasKilledAreRemovedAndOfOneAtWorkStay) {
+  write_file(path_, gzip(plain_));
+  const fs::path kept = plain()->front();
+  write_file(kept.string() + ".12345", Bytes8(3));
+  write_file(cache_ / "another.9-7.unpacked.678", Bytes8(3));
+  write_file(cache_ / "notes.unpacked.x1", Bytes8(3));
+  {
+    const Result<PendingFile> at_work = PendingFile::create(kept);
+    ASSERT_TRUE(at_work.ok());
+    ASSERT_TRUE(plain().ok());
+    EXPECT_EQ(files_in(cache_).size(), 3U);
+    EXPECT_FALSE(fs::exists(kept.string() + ".12345"));
+  }
+  EXPECT_THAT(files_in(cache_),
+              testing::UnorderedElementsAre(kept.filename().string(), "notes.unpacked.x1"));
 }
 
 TEST_F(Packed, ArePlainFilesLeftAlone) {
   write_file(path_, plain_);
-  const Result<PlainFiles> found = plain(0);
+  const Result<Paths> found = plain(0);
   ASSERT_TRUE(found.ok());
-  EXPECT_THAT(found->paths, ElementsAre(path_));
-  EXPECT_TRUE(found->notes.empty());
+  EXPECT_THAT(*found, ElementsAre(path_));
   write_file(path_, {});
   EXPECT_TRUE(plain(0).ok());
 }
@@ -203,9 +217,9 @@ TEST_F(Packed, AreNotToldByAFirstLengthThatLooksSo) {
   for (const std::size_t length : {0x8b1fU, 0x9c78U}) {
     write_records(path_, noise({length}));
     EXPECT_EQ(read_file(path_)[0], length & 0xff);
-    const Result<PlainFiles> found = plain(0);
+    const Result<Paths> found = plain(0);
     ASSERT_TRUE(found.ok());
-    EXPECT_THAT(found->paths, ElementsAre(path_));
+    EXPECT_THAT(*found, ElementsAre(path_));
   }
 }
 
@@ -225,8 +239,7 @@ TEST_F(Packed, ShareWhatTheCacheMayTake) {
   const std::vector<fs::path> both{path_, other};
   EXPECT_TRUE(plain_record_files(both, {.cache = cache_, .most_bytes = 200'000}).ok());
   fs::remove_all(cache_);
-  const Result<PlainFiles> found =
-      plain_record_files(both, {.cache = cache_, .most_bytes = 199'999});
+  const Result<Paths> found = plain_record_files(both, {.cache = cache_, .most_bytes = 199'999});
   ASSERT_FALSE(found.ok());
   EXPECT_THAT(found.error().message, HasSubstr(other.string() + " unpacks to more than"));
 }
@@ -251,7 +264,7 @@ TEST_F(Packed, ThatHoldSomethingElseAreRefused) {
 TEST_F(Packed, NeedACacheThatCanBeWritten) {
   write_file(path_, gzip(plain_));
   write_file(cache_, {});
-  const Result<PlainFiles> found = plain();
+  const Result<Paths> found = plain();
   ASSERT_FALSE(found.ok());
   EXPECT_THAT(found.error().message, HasSubstr(cache_.string()));
 }

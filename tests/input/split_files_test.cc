@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "input/batches/prepare.h"
+#include "input/files/linked_file.h"
 #include "input/pictures/encode.h"
 #include "input/place/data_set.h"
 #include "input/place/data_shard.h"
@@ -166,6 +167,24 @@ TEST_F(SplitFiles, AShardThatLacksPicturesOrIsAnothersSaysSo) {
               HasSubstr("holds shard 0 of 3, but shard 1 of 3 is wanted"));
   EXPECT_THAT(refusal(load_training_part(shard(0), std::nullopt)),
               HasSubstr("but the whole training set is wanted"));
+}
+
+TEST(LinkedFile, IsALinkOrWhereThereCanBeNoneACopy) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", std::vector<std::uint8_t>{1, 2});
+  write_file(folder / "b.part", std::vector<std::uint8_t>{3});  // somebody else's
+  write_file(folder / "b", std::vector<std::uint8_t>{4});
+  ASSERT_TRUE(link_or_copy(folder / "a", folder / "b").ok());
+  EXPECT_TRUE(fs::equivalent(folder / "a", folder / "b"));
+  // Of another file system.
+  const Result<void> copied = link_or_copy("/proc/version", folder / "b");
+  ASSERT_TRUE(copied.ok()) << copied.error().message;
+  EXPECT_EQ(read_file(folder / "b"), read_file("/proc/version"));
+  EXPECT_EQ(read_file(folder / "a").size(), 2U);
+  EXPECT_THAT(files_in(folder.path()), testing::ElementsAre("a", "b", "b.part"));
+  const Result<void> none = link_or_copy(folder / "none", folder / "c");
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().message, HasSubstr("copying " + (folder / "none").string() + " to "));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_F(TfRecordFolder, IsReadByPositionOverItsFiles) {
 }
 
 TEST_F(TfRecordFolder, IsADataSetThatIsFoundByItsFiles) {
-  EXPECT_EQ(&format_of(folder.path()), &kTfRecord);
+  EXPECT_EQ(&format_of(folder.path(), {}), &kTfRecord);
   EXPECT_EQ(data_set_in(folder.path()).name, "tfrecord");
 }
 
@@ -90,11 +90,53 @@ TEST_F(TfRecordFolder, WithoutClassesSaysHowToGiveThem) {
   EXPECT_EQ(refusal({.classes = 8}), "none");
 }
 
+TEST_F(TfRecordFolder, TurnsBoxesWithThePictureThatItsExifTurns) {
+  const std::vector<std::uint8_t> jpeg = encode_jpeg(made_picture({16, 32, 3}), 90).value();
+  const std::vector<std::uint8_t> turned = with_orientation(jpeg, 6, true);
+  PictureRecord picture;
+  picture.bytes.assign(turned.begin(), turned.end());
+  picture.label = 1;
+  picture.boxes = {{.top = 0, .left = 0.25F, .bottom = 0.125F, .right = 0.5F}};
+  write_records(folder / "train-00000-of-00002", {pack_picture_record(picture)});
+  const Result<StoredExample> example = open({.classes = 8}).value()->read(0);
+  ASSERT_TRUE(example.ok()) << example.error().message;
+  EXPECT_THAT(example->boxes,
+              testing::ElementsAre(Box{.top = 0.25F, .left = 0.875F, .bottom = 0.5F, .right = 1}));
+}
+
 TEST_F(TfRecordFolder, TakesTheFilesThatAPatternNames) {
   const auto source = open({.classes = 8, .train_files = "train-00001-*"}).value();
   EXPECT_EQ(source->facts().count, 3U);
   EXPECT_EQ(source->read(0)->label, 5);
   EXPECT_THAT(refusal({.classes = 8, .train_files = "x*"}), HasSubstr("fits the pattern x*"));
+}
+
+TEST_F(TfRecordFolder, RefusesAFileThatWouldBeTrainedOnAndTestedWith) {
+  const std::string why = " would be trained on and tested with; give patterns for the files";
+  const auto refused = [&](const DataOptions& options, const std::string& file) {
+    for (const Split split : {Split::train, Split::test}) {
+      const auto opened = open_data(folder.path(), split, options);
+      ASSERT_FALSE(opened.ok());
+      EXPECT_THAT(opened.error().message, HasSubstr(file + why));
+    }
+  };
+  refused({.classes = 8, .train_files = "*-of-*"}, "validation-00000-of-00001");
+  refused({.classes = 8, .test_files = "./*"}, "train-00000-of-00002");
+  refused({.classes = 8, .train_files = "train-*", .test_files = "*-00001-of-00002"},
+          "train-00001-of-00002");
+  EXPECT_EQ(refusal({.classes = 8, .train_files = "train-00000-*", .test_files = "train-00001-*"}),
+            "none");
+}
+
+TEST_F(TfRecordFolder, OfOneFileWithTheWordsOfBothSplitsIsRefused) {
+  for (const char* name :
+       {"train-00000-of-00002", "train-00001-of-00002", "validation-00000-of-00001"}) {
+    std::filesystem::remove(folder / name);
+  }
+  write_records(folder / "faces_train_val.tfrecord", {record(1)});
+  EXPECT_FALSE(record_files(folder.path(), Split::train, {}).ok());
+  EXPECT_EQ(refusal({.classes = 8, .train_files = "*"}),
+            record_files(folder.path(), Split::train, {}).error().message);
 }
 
 TEST_F(TfRecordFolder, RefusesALabelThatIsNoClassByItsRecord) {
