@@ -35,16 +35,20 @@ struct Group {
   }
 };
 
-/// One of them, or both, may have been killed on the way.
+/// At all steps at which both were measured: one may have been killed on the way, or been measured
+/// less often.
 bool same_numbers(const RunPoints& one, const RunPoints& other) {
-  const std::size_t both = std::min(one.size(), other.size());
-  return std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(both), other.begin(),
-                    [](const RunPoint& a, const RunPoint& b) {
-                      return a.step == b.step && a.y == b.y && a.examples == b.examples;
-                    });
+  std::size_t same = 0;
+  for (const RunPoint& point : one) {
+    const auto found = std::ranges::lower_bound(other, point.step, {}, &RunPoint::step);
+    if (found == other.end() || found->step != point.step) continue;
+    if (found->y != point.y && found->examples == point.examples) return false;
+    if (found->examples == point.examples) ++same;
+  }
+  return same > 0;
 }
 
-/// Of a run and its copy the one that goes further counts.
+/// Of a run and its copy the one with more points counts.
 void add(Group& group, OneRun run, std::vector<std::string>& words) {
   for (OneRun& known : group.runs) {
     if (known.seed != run.seed || !same_numbers(known.measured.points, run.measured.points)) {

@@ -119,13 +119,15 @@ TEST_F(RunCurvesTest, ACopyCountsOnceAndAnotherRunOfItsSeedIsSaid) {
   const std::string whole = kHead + evaluation(10, 0.5) + evaluation(20, 0.75);
   const auto plot = plot_of_runs({run("killed", kHead + evaluation(10, 0.5), file("none", 1)),
                                   run("whole", whole, file("none", 1)),
+                                  run("rarely", kHead + evaluation(20, 0.75), file("none", 1)),
                                   run("other", kHead + evaluation(10, 0.75), file("none", 1))},
                                  {});
   ASSERT_TRUE(plot.ok()) << plot.error().message;
   ASSERT_THAT(plot->curves, SizeIs(1));
   EXPECT_EQ(plot->curves[0].label, "whole (2 runs of 1 seed, 1 of them to the end)");
   EXPECT_THAT(plot->curves[0].mean, ElementsAre(0.625, 0.75));
-  EXPECT_THAT(plot->words, ElementsAre(EndsWith("/killed has its seed and its numbers")));
+  EXPECT_THAT(plot->words, ElementsAre(EndsWith("/killed has its seed and its numbers"),
+                                       EndsWith("/rarely has its seed and its numbers")));
 }
 
 TEST_F(RunCurvesTest, ALastEvaluationOnOtherExamplesIsAMark) {

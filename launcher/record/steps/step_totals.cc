@@ -1,4 +1,4 @@
-#include "launcher/record/step_totals.h"
+#include "launcher/record/steps/step_totals.h"
 
 #include <algorithm>
 #include <cmath>
