@@ -120,6 +120,7 @@ std::vector<PlotMark> marks_of(const std::vector<RunPoints>& runs, std::int64_t 
     }
   }
   std::vector<PlotMark> all;
+  all.reserve(marks.size());
   for (const auto& [key, at] : marks) {
     all.push_back({.x = at.x.value(),
                    .mean = at.y.value(),

@@ -82,6 +82,7 @@ std::size_t seeds_of(const Group& group) {
 /// By what the groups differ, as far as that is short, and what else is to know of each.
 std::vector<std::string> labels_of(const std::vector<Group>& groups) {
   std::vector<std::map<std::string, std::string>> files;
+  files.reserve(groups.size());
   for (const Group& group : groups) files.push_back(group.keys);
   std::vector<std::string> labels = differences(files);
   const bool of_both = std::ranges::any_of(
@@ -136,8 +137,7 @@ std::vector<std::string> runs_among(const std::vector<std::string>& paths,
     (other ? others : runs).push_back(path);
   }
   if (runs.empty() || others.empty()) return each_once(paths);
-  const std::string more =
-      others.size() > 1 ? fmt::format(" and {} more", thousands(others.size() - 1)) : "";
+  const std::string more = others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "";
   left_out(fmt::format("{}{}: no metrics.jsonl is there", others.front(), more));
   return runs;
 }

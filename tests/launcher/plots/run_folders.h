@@ -35,7 +35,7 @@ class RunFolders : public testing::Test {
  protected:
   std::string run(const std::string& name, const std::string& metrics,
                   const std::string& resolved = "") {
-    const std::string folder = temporary.path() + "/" + name;
+    std::string folder = temporary.path() + "/" + name;
     std::filesystem::create_directory(folder);
     std::ofstream(folder + "/metrics.jsonl") << metrics;
     std::ofstream(folder + "/resolved.toml") << resolved;
