@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "launcher/plots/curves_csv.h"
 #include "launcher/plots/drawing/drawing.h"
 #include "runtime/base/file.h"
 
@@ -42,8 +43,10 @@ Result<std::string> picture_of(const Plot& plot, PictureForm form, const std::st
 
 Result<void> draw(const Plot& plot, const std::string& path, const std::string& folder) {
   const std::string ending = fs::path(path).extension().string();
+  if (ending == ".csv") return write_atomically(path, curves_csv(plot));
   if (ending != ".svg" && ending != ".png") {
-    return Error{Errc::invalid_argument, path + ": a picture's name ends in .svg or .png"};
+    return Error{Errc::invalid_argument,
+                 path + ": a picture's name ends in .svg or .png, that of its numbers in .csv"};
   }
   const PictureForm form = ending == ".svg" ? PictureForm::svg : PictureForm::png;
   STERNA_ASSIGN(const std::string picture, picture_of(plot, form, folder));

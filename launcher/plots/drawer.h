@@ -15,7 +15,8 @@ std::string program_folder();
 Result<std::string> picture_of(const Plot& plot, PictureForm form,
                                const std::string& folder = program_folder());
 
-/// To `path`, which ends in ".svg" or ".png", whole or not at all. Errors: as above, and
+/// To `path`, which ends in ".svg" or ".png", or its numbers (curves_csv.h) in ".csv", whole or not
+/// at all. Errors: as above, and
 /// invalid_argument (another ending).
 Result<void> draw(const Plot& plot, const std::string& path,
                   const std::string& folder = program_folder());

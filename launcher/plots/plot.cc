@@ -31,6 +31,27 @@ double round_step(double step) {
   return 10 * power;
 }
 
+/// The nth of 1, 2, 5, 10, 20, 50 ...; of n < 0 0.5, 0.2, 0.1 ...
+double round_number(long n) {
+  constexpr std::array<double, 3> kFactors = {1, 2, 5};
+  const long decade = n >= 0 ? n / 3 : -((2 - n) / 3);
+  return kFactors[static_cast<std::size_t>(n - 3 * decade)] *
+         std::pow(10, static_cast<double>(decade));
+}
+
+/// Fewer than three decades have too few powers of ten to read a value by.
+void set_fine_log_ticks(PlotAxis& axis, double low, double high) {
+  long first = 3 * std::lround(std::floor(std::log10(low)));
+  while (round_number(first + 1) <= low * (1 + 1e-9)) ++first;
+  long last = first + 1;
+  while (round_number(last) < high * (1 - 1e-9)) ++last;
+  axis.first = round_number(first);
+  axis.last = round_number(last);
+  for (long n = first; n <= last; ++n) {
+    axis.ticks.push_back({round_number(n), tick_text(round_number(n))});
+  }
+}
+
 }  // namespace
 
 double PlotAxis::part(double value) const {
@@ -49,6 +70,11 @@ PlotAxis plot_axis(const std::vector<double>& values, bool log) {
     high = std::max(high, value);
   }
   if (low > high) low = high = 1;
+  constexpr double kFewDecades = 3;
+  if (log && std::log10(high / low) < kFewDecades) {
+    set_fine_log_ticks(axis, low, high);
+    return axis;
+  }
   if (log) {
     double decade = std::floor(std::log10(low));
     const double end = std::max(std::ceil(std::log10(high)), decade + 1);
@@ -82,6 +108,10 @@ PlotFrame::PlotFrame(const Plot& plot) {
     xs.insert(xs.end(), curve.x.begin(), curve.x.end());
     for (const auto* values : {&curve.mean, &curve.low, &curve.high}) {
       ys.insert(ys.end(), values->begin(), values->end());
+    }
+    for (const PlotMark& mark : curve.marks) {
+      xs.push_back(mark.x);
+      ys.insert(ys.end(), {mark.low, mark.high});
     }
   }
   x = plot_axis(xs, plot.log_x);

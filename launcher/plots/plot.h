@@ -3,10 +3,22 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace sterna::launcher {
+
+/// A point beside a curve: it was measured on another number of examples, and no line leads there.
+struct PlotMark {
+  double x = 0;
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+  std::size_t runs = 1;
+  double deviation = 0;  ///< as PlotCurve's
+  std::int64_t examples = 0;
+};
 
 /// One of a plot's curves: for each x the mean of some runs, and the lowest and highest of them. A
 /// part of it that has one point is a dot.
@@ -17,6 +29,10 @@ struct PlotCurve {
   std::vector<double> low = {};  ///< as long as `mean`, or empty: no band
   std::vector<double> high = {};
   std::vector<std::size_t> gaps = {};  ///< points, in order, that no line leads to from the last
+  std::vector<std::size_t> runs = {};  ///< of how many each is the mean; empty: of one
+  std::vector<double> deviation = {};  ///< standard, of these runs (n - 1); as long as `runs`
+  std::int64_t examples = 0;           ///< on which it was measured; 0: of no matter
+  std::vector<PlotMark> marks = {};
 };
 
 struct Plot {
@@ -24,7 +40,12 @@ struct Plot {
   std::string y_label = {};
   bool log_x = false;
   std::vector<PlotCurve> curves = {};
+  std::string note = {};                ///< what its curves' marks are; empty: they have none
+  std::vector<std::string> words = {};  ///< what else is to be said of it
 };
+
+/// Further curves look like the first ones again.
+inline constexpr std::size_t kDistinctCurves = 21;
 
 /// What a picture is written as.
 enum class PictureForm { svg, png };
@@ -46,7 +67,7 @@ struct PlotAxis {
 };
 
 /// Over these values, which are finite; with `log` only those above 0 count. Five to ten ticks at
-/// round numbers, or decades.
+/// round numbers, or decades; of less than three decades 1, 2 and 5 times powers of ten.
 PlotAxis plot_axis(const std::vector<double>& values, bool log);
 
 /// A plot on a picture, in pixels from its upper left corner.

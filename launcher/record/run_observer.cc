@@ -61,6 +61,7 @@ TensorMetrics metrics_of(const actors::TensorTotals& totals) {
 }
 
 constexpr const char* kAverages = "averages";
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;  // which a double has exactly
 
 /// In what an evaluation is another than of a subset's averages or parameters: "on train", "of
 /// averages", "on train of averages".
@@ -88,6 +89,7 @@ RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, const actor
       ranks_(job.ranks),
       job_steps_(job.steps),
       losses_(job),
+      totals_(job.first_step),
       hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == Role::kWorker) workers_.insert(actor.name);
@@ -249,6 +251,11 @@ void RunObserver::on(actors::Progress progress) {
   go_on(progress);
   record_.data_waits[worker].add(progress.seconds, progress.data_seconds, progress.seconds);
   tell_losses(std::exchange(progress.losses, {}));
+  totals_.add(worker, progress.step,
+              {.seconds = since_first_step(),
+               .bytes_up = static_cast<double>(progress.traffic.bytes_up),
+               .bytes_down = static_cast<double>(progress.traffic.bytes_down),
+               .examples = static_cast<double>(progress.examples)});
   record_.progress[worker] = std::move(progress);
   const std::int64_t before = record_.status.step;
   total();
@@ -256,12 +263,14 @@ void RunObserver::on(actors::Progress progress) {
   if (record_.status.step != before && hooks_.step) {
     StepMetrics metrics;
     metrics.step = record_.status.step;
-    metrics.seconds = since_first_step();
+    const StepTotals::Counts then = totals_.at(static_cast<std::uint64_t>(metrics.step));
+    metrics.seconds = then.seconds;
+    metrics.examples = whole_number(then.examples, 0, kMostCounted);
     metrics.loss = record_.status.loss.value_or(0);
     metrics.decay_loss = record_.status.decay_loss.value_or(0);
     metrics.examples_per_second = record_.status.examples_per_second.value_or(0);
-    metrics.bytes_up = record_.result.bytes_up;
-    metrics.bytes_down = record_.result.bytes_down;
+    metrics.bytes_up = static_cast<std::uint64_t>(whole_number(then.bytes_up, 0, kMostCounted));
+    metrics.bytes_down = static_cast<std::uint64_t>(whole_number(then.bytes_down, 0, kMostCounted));
     metrics.bits_up = record_.status.bits_up;
     metrics.bits_down = record_.status.bits_down;
     metrics.nonzero = record_.status.nonzero;

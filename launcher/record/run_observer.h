@@ -12,7 +12,8 @@
 #include "actors/job/observer.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/record/run_record.h"
-#include "launcher/record/step_losses.h"
+#include "launcher/record/steps/step_losses.h"
+#include "launcher/record/steps/step_totals.h"
 #include "launcher/view/result_json.h"
 #include "runtime/actor/actor.h"
 #include "runtime/cluster/cluster_messages.h"
@@ -74,6 +75,7 @@ class RunObserver final : public Actor<actors::Observer> {
   std::uint32_t ranks_;      ///< of the job
   std::uint64_t job_steps_;
   StepLosses losses_;
+  StepTotals totals_;
   Hooks hooks_;
 };
 

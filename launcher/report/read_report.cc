@@ -1,4 +1,5 @@
 #include <array>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -36,10 +37,14 @@ Result<std::optional<ReportCurve>> read_curve(const std::vector<std::string>& ru
                     .x_label = plot->x_label,
                     .y_label = plot->y_label,
                     .svg = {},
+                    .note = plot->note,
                     .left_out = left_out};
   STERNA_ASSIGN(curve.svg, picture_of(*plot, PictureForm::svg, folder));
   for (const PlotCurve& one : plot->curves) {
-    if (!one.x.empty()) curve.ends.push_back({one.label, one.x.back(), one.mean.back()});
+    curve.ends.push_back({one.label, one.x.back(), one.mean.back()});
+    if (!one.marks.empty() && one.marks.back().x >= one.x.back()) {
+      curve.ends.back() = {one.label, one.marks.back().x, one.marks.back().mean};
+    }
     curve.has_means = curve.has_means || !one.low.empty();
   }
   return std::optional(std::move(curve));
@@ -83,9 +88,11 @@ Result<ReportRun> read_run(const std::string& path) {
 
 }  // namespace
 
-Result<Report> read_report(const std::vector<std::string>& runs, const std::string& folder) {
+Result<Report> read_report(const std::vector<std::string>& paths, const std::string& folder,
+                           const std::function<void(const std::string&)>& left_out) {
   Report report;
-  for (const std::string& run : each_once(runs)) {
+  const std::vector<std::string> runs = runs_among(paths, left_out);
+  for (const std::string& run : runs) {
     STERNA_ASSIGN(ReportRun read, read_run(run));
     report.runs.push_back(std::move(read));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct ReportCurve {
   std::string y_label;
   std::string svg;
   std::vector<End> ends = {};
+  std::string note = {};     ///< the picture's
   bool has_means = false;    ///< of several runs
   std::size_t left_out = 0;  ///< runs that say nothing of it
 };
@@ -43,10 +45,12 @@ struct Report {
   std::vector<ReportRun> runs = {};
 };
 
-/// What run directories hold, of which each counts once; curves are drawn by the module in `folder`
-/// (drawer.h). A quantity that the runs say nothing of has no curve. Errors: not_found, malformed
-/// (for_each_metric's), io.
-Result<Report> read_report(const std::vector<std::string>& runs, const std::string& folder);
+/// What run directories hold, of which each counts once (runs_among(), which tells `left_out`);
+/// curves are drawn by the module in `folder` (drawer.h). A quantity that the runs say nothing of
+/// has no curve. Errors: not_found, malformed (for_each_metric's), io.
+Result<Report> read_report(
+    const std::vector<std::string>& paths, const std::string& folder,
+    const std::function<void(const std::string&)>& left_out = [](const std::string&) {});
 
 /// Of what is not known nothing is said. Texts of runs are shown as text.
 std::string to_html(const Report& report);

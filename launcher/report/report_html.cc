@@ -111,6 +111,7 @@ void add_curve(Page& page, const ReportCurve& curve) {
   if (curve.left_out > 0) {
     caption += fmt::format("; left out: {} without this", counted(curve.left_out, "run"));
   }
+  if (!curve.note.empty()) caption += "; a ring: " + curve.note;
   page.line("<figcaption>" + escaped(caption) + "</figcaption>");
   std::vector<std::vector<Cell>> rows;
   for (const ReportCurve::End& end : curve.ends) {

@@ -41,6 +41,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   if (stuck_ || made_.size() >= checkpoint.restarts) return false;
 
   lost_at_ = outcome.ended;
+  if (made_.empty()) first_step_ = outcome.record.result.first_step;
   std::ranges::copy(outcome.record.result.actor_restarts, std::back_inserter(actor_restarts_));
   std::ranges::copy(outcome.record.result.lost_workers, std::back_inserter(lost_workers_));
   trained_ += since_first_step(outcome);
@@ -76,6 +77,7 @@ void Restarts::complete(JobOutcome& outcome) const {
   outcome.record.status = whole(std::move(outcome.record.status));
   RunResult& result = outcome.record.result;
   result.restarts = made_;
+  result.first_step = first_step_;
   result.seconds += in_seconds(trained_);
   result.actor_restarts.insert(result.actor_restarts.begin(), actor_restarts_.begin(),
                                actor_restarts_.end());

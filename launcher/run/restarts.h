@@ -38,6 +38,7 @@ class Restarts {
   std::uint64_t lost_losses_ = 0;
   std::uint64_t lost_histograms_ = 0;
   std::uint64_t relinked_ = 0;
+  std::int64_t first_step_ = 0;  ///< of the first attempt
   std::uint64_t residuals_lost_ = 0;
   std::uint64_t injected_faults_ = 0;
   bool stuck_ = false;

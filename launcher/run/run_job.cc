@@ -75,6 +75,7 @@ RunRecord blank_record(const JobOptions& options) {
   RunResult& result = record.result;
   result.run = options.run_directory;
   result.restarts = options.restarts;
+  result.first_step = status.first_step;
   result.workers = file.count(Role::kWorker);
   result.ranks = file.ranks();
   result.data = input::told_name(options.data.dir, options.data.name);
@@ -83,6 +84,16 @@ RunRecord blank_record(const JobOptions& options) {
   result.transport = file.cluster.transport;
   result.security = result.transport == "ipc" ? "token" : file.cluster.security;
   if (const auto isa = kernels::parse_isa(file.job.cpu_isa)) result.isa = kernels::name(*isa);
+  result.job = {.name = file.cluster.name,
+                .net = file.job.net,
+                .steps = file.job.steps,
+                .batch = file.job.batch,
+                .seed = file.job.seed,
+                .scheme = file.scheme.name,
+                .optimizer = file.optimizer.name,
+                .learning_rate = file.optimizer.learning_rate,
+                .weight_decay = file.optimizer.weight_decay,
+                .error_feedback = file.gradient.error_feedback};
   return record;
 }
 

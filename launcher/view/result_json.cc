@@ -11,16 +11,19 @@ STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
 STERNA_JSON(PlansOfWorkers, workers, device, plans)
-STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, resume,
+STERNA_JSON(JobFacts, name, net, steps, batch, seed, scheme, optimizer, learning_rate, weight_decay,
+            error_feedback)
+STERNA_JSON(RunResult, run, exit, cause, consequences, steps, first_step, checkpoint, resume,
             missed_checkpoints, missed_copies, left_out_examples, lost_losses, lost_histograms,
             lost_metrics, restarts, actor_restarts, lost_workers, relinked, residuals_lost,
-            injected_faults, workers, ranks, data, data_dir, codec, security, transport, isa,
+            injected_faults, workers, ranks, data, data_dir, codec, security, transport, isa, job,
             seconds, seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
             precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
             data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
             bits_per_element_down, bytes_up, bytes_down, parameters_sha256, plans)
 STERNA_JSON(StepMetrics, step, seconds, loss, decay_loss, learning_rate, examples_per_second,
-            bytes_up, bytes_down, bits_up, bits_down, nonzero, saturated, data_wait, readers)
+            examples, bytes_up, bytes_down, bits_up, bits_down, nonzero, saturated, data_wait,
+            readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
             encode_seconds, decode_seconds, exchange_seconds)
 STERNA_JSON(HistogramMetrics, step, tensor, of, elements, least, most, sum, sum_of_squares, buckets,

@@ -59,13 +59,29 @@ struct PlansOfWorkers {
   std::vector<std::string> plans;  ///< as actors::DevicePlans has them
 };
 
+/// What a table over runs asks for first of a job's file; its data, codec, workers and ranks stand
+/// beside it.
+struct JobFacts {
+  std::string name;  ///< cluster.name
+  std::string net;
+  std::uint64_t steps = 0;  ///< planned
+  std::uint64_t batch = 0;  ///< of a rank
+  std::uint64_t seed = 0;
+  std::string scheme;
+  std::string optimizer;
+  double learning_rate = 0;
+  double weight_decay = 0;
+  bool error_feedback = false;
+};
+
 /// How a run ended. Numbers that were never measured (a run that failed early) are JSON's null.
 struct RunResult {
   std::string run;                             ///< the run directory's path
   int exit = 0;                                ///< the exit code
   std::string cause;                           ///< why it ended, where exit is not 0
   std::vector<std::string> consequences = {};  ///< the deaths that followed, at most five
-  std::int64_t steps = 0;                      ///< steps done
+  std::int64_t steps = 0;                      ///< steps done, with those before first_step
+  std::int64_t first_step = 0;                 ///< of the checkpoint that it went on from; or 0
   std::string checkpoint;                      ///< the newest that this run made; empty: none
   std::string resume;                          ///< the command that goes on; empty: none does
   std::uint64_t missed_checkpoints = 0;        ///< that were due and not made; the log says why
@@ -93,6 +109,7 @@ struct RunResult {
   std::string security;
   std::string transport;
   std::string isa;
+  JobFacts job;
   double seconds = 0;  ///< from the first step to the end of the last evaluation, or to failure
   std::optional<double> seconds_to_first_step;  ///< from the command
   std::vector<EvaluationResult> evaluations;
@@ -128,12 +145,13 @@ inline constexpr std::size_t kMostResultBytes = std::size_t{4} << 20;
 /// The training's state after a step, for metrics.jsonl.
 struct StepMetrics {
   std::int64_t step = 0;
-  double seconds = 0;     ///< since the first step
+  double seconds = 0;     ///< since the first step, when the last worker had done it
   double loss = 0;        ///< mean of the workers' last, weight decay included
   double decay_loss = 0;  ///< of that, weight decay's
   double learning_rate = 0;
   double examples_per_second = 0;
-  std::uint64_t bytes_up = 0;
+  std::int64_t examples = 0;   ///< trained with, by all workers, to this step
+  std::uint64_t bytes_up = 0;  ///< of all workers, to this step
   std::uint64_t bytes_down = 0;
   std::optional<double> bits_up;    ///< per element, of whole messages so far
   std::optional<double> bits_down;  ///< likewise

@@ -26,6 +26,8 @@ TEST_F(RunResultTest, TheLastLineIsTheResultWithEveryKeyAndResultJsonIsTheSame) 
   for (const char* key : {"run",
                           "exit",
                           "steps",
+                          "first_step",
+                          "job",
                           "workers",
                           "ranks",
                           "data",
@@ -53,6 +55,10 @@ TEST_F(RunResultTest, TheLastLineIsTheResultWithEveryKeyAndResultJsonIsTheSame) 
   EXPECT_EQ(json["workers"], 2);
   EXPECT_EQ(json["ranks"], 2);
   EXPECT_EQ(json["codec"], "ternary");
+  EXPECT_EQ(json["first_step"], 0);
+  EXPECT_EQ(json["job"]["net"], "lenet");
+  EXPECT_EQ(json["job"]["steps"], 30);
+  EXPECT_EQ(json["job"]["scheme"], "sync");
   EXPECT_LE(json["bits_per_ternarized_element_up"].get<double>(), 2.05);
   EXPECT_LE(json["bits_per_element_up"].get<double>(), 2.25);
   EXPECT_EQ(json["bits_per_element_down"], 32);

@@ -6,6 +6,7 @@
 #include "launcher/commands/command.h"
 #include "launcher/plots/drawer.h"
 #include "launcher/plots/run_curves.h"
+#include "launcher/record/output_file.h"
 #include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
@@ -18,19 +19,31 @@ struct PlotOptions {
   bool log = false;
 };
 
+/// How far a curve came: what was measured on all examples at the end is no point of it.
+std::string summary(const PlotCurve& curve) {
+  std::string said =
+      fmt::format("{}: {}, the last {:.6g} at {:.6g}", curve.label,
+                  counted(curve.x.size(), "point"), curve.mean.back(), curve.x.back());
+  if (curve.marks.empty()) return said;
+  const PlotMark& last = curve.marks.back();
+  return said + fmt::format(" (on {} examples), then {:.6g} at {:.6g} (on {})",
+                            thousands(curve.examples), last.mean, last.x, thousands(last.examples));
+}
+
 Result<std::string> plot(const PlotOptions& options, const Console& console) {
-  std::function<void(const std::string&)> left_out;
+  if (options.out.ends_with(".csv")) STERNA_TRY(check_output(options.out, ".csv", "--out"));
+  LeftOut left_out;
   if (options.runs.size() > 1) {
     left_out = [&](const std::string& why) { console.say("left out: " + why); };
   }
-  STERNA_ASSIGN(Plot plot, plot_of_runs(options.runs, options.what, left_out));
+  const std::vector<std::string> runs =
+      left_out ? runs_among(options.runs, left_out) : options.runs;
+  STERNA_ASSIGN(Plot plot, plot_of_runs(runs, options.what, left_out));
   plot.log_x = options.log;
   STERNA_TRY(draw(plot, options.out));
+  for (const std::string& word : plot.words) console.say(word);
   std::string said;
-  for (const PlotCurve& curve : plot.curves) {
-    said += fmt::format("{}: {}, the last {:.6g} at {:.6g}\n", curve.label,
-                        counted(curve.x.size(), "point"), curve.mean.back(), curve.x.back());
-  }
+  for (const PlotCurve& curve : plot.curves) said += summary(curve) + "\n";
   return said + options.out + "\n";
 }
 
@@ -48,7 +61,8 @@ Command plot_command() {
                          .required = true},
                         {.name = "--x",
                          .into = &options->what.x,
-                         .help = "What goes to the right; bytes are all that workers sent and got",
+                         .help = "What goes to the right: bytes are all that workers sent and got, "
+                                 "seconds, of an evaluation too, those when its step was done",
                          .shows_default = true,
                          .choices = plot_xs()},
                         {.name = "--y",
@@ -63,15 +77,16 @@ Command plot_command() {
                          .choices = {"test", "train"}},
                         {.name = "--of",
                          .into = &options->what.of,
-                         .help = "Of what, likewise",
+                         .help = "Of what, likewise; run: of moving averages where a run has such, "
+                                 "else of parameters",
                          .shows_default = true,
-                         .choices = {"parameters", "averages"}},
+                         .choices = {kOfEither, "parameters", "averages"}},
                         {.name = "--log",
                          .into = &options->log,
                          .help = "What goes to the right is drawn by its logarithm"},
                         {.name = "-o,--out",
                          .into = &options->out,
-                         .help = "The picture: an .svg or a .png",
+                         .help = "The picture, an .svg or a .png, or its curves' numbers, a .csv",
                          .type = "FILE",
                          .required = true}},
           .run =
@@ -79,7 +94,8 @@ Command plot_command() {
                 const Result<std::string> said = plot(*options, context.console);
                 return said ? context.console.result(*said) : context.console.report(said.error());
               },
-          .examples = {"sterna plot runs/fp32* runs/ternary* --x bytes --log -o accuracy.svg"}};
+          .examples = {"sterna plot runs/fp32* runs/ternary* --x bytes --log -o accuracy.svg",
+                       "sterna plot runs/* --y loss -o losses.csv"}};
 }
 
 }  // namespace sterna::launcher

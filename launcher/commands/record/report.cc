@@ -19,9 +19,11 @@ struct ReportOptions {
   std::string out = "report.html";
 };
 
-Result<void> write_report(const ReportOptions& options) {
+Result<void> write_report(const ReportOptions& options, const Console& console) {
   STERNA_TRY(check_output(options.out, ".html", "--out"));
-  STERNA_ASSIGN(const Report report, read_report(options.runs, program_folder()));
+  STERNA_ASSIGN(const Report report,
+                read_report(options.runs, program_folder(),
+                            [&](const std::string& why) { console.say("left out: " + why); }));
   return write_atomically(options.out, to_html(report));
 }
 
@@ -44,7 +46,7 @@ Command report_command() {
                          .shows_default = true}},
           .run =
               [options](const Context& context) {
-                const Result<void> written = write_report(*options);
+                const Result<void> written = write_report(*options, context.console);
                 return written ? context.console.result(printable(options->out) + "\n")
                                : context.console.report(written.error());
               },

@@ -26,14 +26,30 @@ export const trainings = [
   {name: 'part of the time that waits for data', column: 9, text: fraction},
 ];
 
-/// {name, points: [[x, low, y, high]…]} of one run, for each subset and kind of values.
+/// On how many examples most evaluations were, of as many on the fewest; by subset and kind.
+function usualExamples(evaluations) {
+  const counts = new Map();
+  for (const one of evaluations) {
+    const whose = one.subset + one.of;
+    if (!counts.has(whose)) counts.set(whose, new Map());
+    const of = counts.get(whose);
+    of.set(one.examples, (of.get(one.examples) || 0) + 1);
+  }
+  const most = (of) => [...of].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0][0];
+  return new Map([...counts].map(([whose, of]) => [whose, most(of)]));
+}
+
+/// {name, points: [[x, low, y, high]…]} of one run, for each subset and kind of values; what was on
+/// another number of examples, as the last, which is on all, is no point of the same curve.
 export function accuracyCurves(run, story, x, y) {
+  const usual = usualExamples(story.evaluations);
   const curves = new Map();
   for (const one of story.evaluations) {
     if (one[y.field] === null || one[y.field] === undefined) continue;
     const what = [one.subset === 'test' ? '' : one.subset,
                   one.of === 'parameters' ? '' : one.of].filter(Boolean).join(', ');
-    const name = [run, what].filter(Boolean).join(' · ') || y.name;
+    const on = one.examples === usual.get(one.subset + one.of) ? '' : `on ${number(one.examples)} examples`;
+    const name = [run, what, on].filter(Boolean).join(' · ') || y.name;
     if (!curves.has(name)) curves.set(name, {name, points: []});
     const at = x.name === 'steps' ? one.step : one[x.name];
     const value = one[y.field];

@@ -26,6 +26,8 @@ constexpr std::array<Color, 7> kColors = {{{0.00, 0.45, 0.70},
                                            {0.34, 0.71, 0.91},
                                            {0.90, 0.62, 0.00},
                                            {0.25, 0.25, 0.25}}};
+constexpr std::size_t kLineKinds = 3;
+static_assert(kColors.size() * kLineKinds == kDistinctCurves);
 constexpr double kTextSize = 13;
 constexpr double kLineOfText = 18;
 constexpr double kSample = 26;  // of a curve, beside its label
@@ -50,6 +52,7 @@ class Drawing {
   double height() {
     double last = 0;
     for (const Place& place : places_of_labels()) last = place.y;
+    if (!plot_.note.empty()) last += kLineOfText;
     return PlotFrame::kHeight + last + kLineOfText / 2;
   }
 
@@ -59,6 +62,7 @@ class Drawing {
     draw_axes();
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_band(plot_.curves[i], color(i));
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_curve(i);
+    for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_marks(plot_.curves[i], color(i));
     draw_legend();
   }
 
@@ -71,7 +75,7 @@ class Drawing {
   void stroke_as(std::size_t curve) {
     constexpr double kDashes[] = {9, 5};
     constexpr double kDots[] = {2, 4};
-    const std::size_t kind = curve / kColors.size() % 3;
+    const std::size_t kind = curve / kColors.size() % kLineKinds;
     set(color(curve));
     cairo_set_line_width(on_, 2);
     cairo_set_dash(on_, kind == 2 ? kDots : kDashes, kind == 0 ? 0 : 2, 0);
@@ -187,6 +191,27 @@ class Drawing {
     }
   }
 
+  /// A ring: a dot is a curve of one point.
+  void ring(double x, double y, Color color) {
+    cairo_new_path(on_);
+    cairo_arc(on_, x, y, kDot, 0, 2 * kPi);
+    set({1, 1, 1});
+    cairo_fill_preserve(on_);
+    set(color);
+    cairo_set_line_width(on_, 2);
+    cairo_stroke(on_);
+  }
+
+  void draw_marks(const PlotCurve& curve, Color color) {
+    for (const PlotMark& mark : curve.marks) {
+      const double x = frame_.x_of(mark.x);
+      set(color, kBand);
+      cairo_set_line_width(on_, 2 * kDot);
+      line(x, frame_.y_of(mark.low), x, frame_.y_of(mark.high));
+      ring(x, frame_.y_of(mark.mean), color);
+    }
+  }
+
   struct Place {
     double x, y;
   };
@@ -217,6 +242,12 @@ class Drawing {
       set({0.14, 0.16, 0.18});
       write(x, y, plot_.curves[i].label);
     }
+    if (plot_.note.empty()) return;
+    constexpr Color kText = {0.14, 0.16, 0.18};
+    const double y = PlotFrame::kHeight + places.back().y + kLineOfText;
+    ring(kLabelsLeft - kSample * 5 / 8, y - kTextSize / 3, kText);
+    set(kText);
+    write(kLabelsLeft, y, plot_.note);
   }
 
   cairo_t* on_;

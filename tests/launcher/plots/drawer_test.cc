@@ -113,6 +113,34 @@ TEST_F(DrawerTest, MoreCurvesThanColorsAreBroken) {
   EXPECT_THAT(content(path), HasSubstr("stroke-dasharray"));
 }
 
+TEST_F(DrawerTest, NumbersAreWrittenWithoutAnyoneWhoDraws) {
+  const std::string path = temporary.path() + "/a.csv";
+  ASSERT_TRUE(draw(plot, path, temporary.path()).ok());
+  EXPECT_THAT(content(path), HasSubstr("\n\"fp32\",200,0.953,"));
+}
+
+TEST_F(DrawerTest, AMarkIsARingThatNoLineLeadsToAndTheNoteSaysWhatItIs) {
+  Plot marked = plot;
+  marked.curves[0].marks = {{.x = 450, .mean = 0.97, .low = 0.97, .high = 0.97}};
+  const std::string path = temporary.path() + "/marked.svg";
+  const auto height = [&](const Plot& one) {
+    EXPECT_TRUE(draw(one, path, STERNA_DRAWING_FOLDER).ok());
+    std::smatch found;
+    const std::string svg = content(path);
+    EXPECT_TRUE(std::regex_search(svg, found, std::regex(R"(height="([0-9.]+))")));
+    return std::stod(found[1]);
+  };
+  const double before = height(marked);
+  const PlotFrame frame(marked);
+  std::size_t lines = 0;
+  for (const auto& [x, y] : points_of(content(path))) {
+    if (std::abs(x - frame.x_of(450)) < 0.01 && std::abs(y - frame.y_of(0.97)) < 0.01) ++lines;
+  }
+  EXPECT_LE(lines, 2U) << "the ends of a band without height";
+  marked.note = "measured on all";
+  EXPECT_GT(height(marked), before);
+}
+
 TEST_F(DrawerTest, APngIsOneAndNothingElseIsLeft) {
   ASSERT_TRUE(draw_to("a.png").ok());
   EXPECT_THAT(content(temporary.path() + "/a.png"), StartsWith("\x89PNG"));
@@ -126,7 +154,9 @@ TEST_F(DrawerTest, WhatCannotBeDrawnIsSaid) {
   const auto message = [](const Result<void>& drawn) {
     return drawn.ok() ? std::string("no error") : drawn.error().message;
   };
-  EXPECT_THAT(message(draw_to("a.pdf")), EndsWith("/a.pdf: a picture's name ends in .svg or .png"));
+  EXPECT_THAT(
+      message(draw_to("a.pdf")),
+      EndsWith("/a.pdf: a picture's name ends in .svg or .png, that of its numbers in .csv"));
   EXPECT_THAT(message(draw_to("nowhere/a.svg")), HasSubstr("/nowhere/a.svg: "));
   EXPECT_THAT(message(draw_to("nowhere/a.png")), HasSubstr("/nowhere/a.png: "));
   EXPECT_THAT(message(draw(plot, temporary.path() + "/a.svg", temporary.path())),

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace sterna::launcher {
 namespace {
 
@@ -24,8 +26,12 @@ TEST(MeanCurve, GoesAsFarAsAnyRunAndIsTheMeanOfThoseThatHaveComeSoFar) {
   EXPECT_THAT(curve.mean, ElementsAre(6, 5, 3));
   EXPECT_THAT(curve.low, ElementsAre(4, 4, 3));
   EXPECT_THAT(curve.high, ElementsAre(8, 6, 3));
-  EXPECT_EQ(runs_text(runs), "2 runs, 1 of them to the end");
-  EXPECT_EQ(runs_text({runs[0], runs[0]}), "2 runs");
+  EXPECT_EQ(runs_text(runs, 2), "2 runs, 1 of them to the end");
+  EXPECT_EQ(runs_text({runs[0], runs[0]}, 2), "2 runs");
+  EXPECT_EQ(runs_text(runs, 1), "2 runs of 1 seed, 1 of them to the end");
+  EXPECT_THAT(curve.runs, ElementsAre(2, 2, 1));
+  EXPECT_THAT(curve.deviation,
+              ElementsAre(testing::DoubleEq(std::sqrt(8)), testing::DoubleEq(std::sqrt(2)), 0));
 }
 
 TEST(MeanCurve, ARunIsBetweenItsPointsInProportionAndNowhereBeyondThem) {
@@ -35,6 +41,17 @@ TEST(MeanCurve, ARunIsBetweenItsPointsInProportionAndNowhereBeyondThem) {
   EXPECT_THAT(curve.mean, ElementsAre(9, 4.5, 3.75, 3.75, 0));
   EXPECT_THAT(curve.low, ElementsAre(9, 1, 2.5, 2.5, 0));
   EXPECT_THAT(curve.high, ElementsAre(9, 8, 5, 5, 0));
+}
+
+TEST(MeanCurve, WhatWasMeasuredOnOtherExamplesThanMostIsAMark) {
+  const PlotCurve curve = mean_curve(
+      {{{1, 1, 0.5, 20}, {2, 2, 0.5, 20}, {3, 3, 0.25, 100}, {4, 4, 0.75, 20}, {6, 6, 1, 100}}});
+  EXPECT_THAT(curve.x, ElementsAre(1, 2, 4));
+  ASSERT_EQ(curve.marks.size(), 2U);
+  EXPECT_EQ(curve.marks[0].x, 3);
+  EXPECT_EQ(curve.marks[1].mean, 1);
+  EXPECT_EQ(mean_curve({{{1, 1, 0.5, 20}, {2, 2, 1, 100}}}).examples, 20) << "of as many the fewer";
+  EXPECT_THAT(mean_curve({{{2, 2, 1, 100}}}).marks, IsEmpty());
 }
 
 TEST(MeanCurve, AStepWhoseLineOneRunLostIsLeftOut) {

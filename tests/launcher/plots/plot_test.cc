@@ -35,6 +35,15 @@ TEST(PlotAxis, OfALogarithmHasDecades) {
   EXPECT_DOUBLE_EQ(axis.part(1e8), 0.5);
 }
 
+TEST(PlotAxis, OfALogarithmOverFewDecadesHasOneTwoAndFive) {
+  EXPECT_THAT(texts(plot_axis({3.1e6, 4e7}, true)), ElementsAre("2M", "5M", "10M", "20M", "50M"));
+  EXPECT_THAT(texts(plot_axis({0.02, 0.09}, true)), ElementsAre("0.02", "0.05", "0.1"));
+  EXPECT_THAT(texts(plot_axis({1, 999}, true)).size(), 10U);
+  const PlotAxis axis = plot_axis({20, 50}, true);
+  EXPECT_DOUBLE_EQ(axis.first, 20);
+  EXPECT_DOUBLE_EQ(axis.last, 50);
+}
+
 TEST(PlotAxis, OfOneValueOrNoneIsAnAxis) {
   for (const bool log : {false, true}) {
     for (const auto& values : {std::vector<double>{}, {5.0}, {0.0}, {-3.0}}) {
@@ -55,6 +64,16 @@ TEST(PlotAxis, HasFewTicksOverAnyRange) {
       EXPECT_GE(axis.last, scale * (1 + width) * (1 - 1e-9));
     }
   }
+}
+
+TEST(PlotFrame, HoldsMarks) {
+  const Plot plot{.curves = {{.label = "a",
+                              .x = {0, 10},
+                              .mean = {0, 1},
+                              .marks = {{.x = 20, .mean = 2, .low = 1.5, .high = 3}}}}};
+  const PlotFrame frame(plot);
+  EXPECT_DOUBLE_EQ(frame.x.last, 20);
+  EXPECT_DOUBLE_EQ(frame.y.last, 3);
 }
 
 TEST(PlotFrame, PutsTheLeastLowerLeftAndTheMostUpperRight) {

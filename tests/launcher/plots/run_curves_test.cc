@@ -3,127 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "tests/temporary_folder.h"
+#include "tests/launcher/plots/run_folders.h"
 
 namespace sterna::launcher {
 namespace {
 
+using namespace test;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-const std::string kHead = R"({"format":1,"kind":"run","run":"r"})"
-                          "\n";
-
-std::string step(int step, double seconds, int up, int down) {
-  return "{\"kind\":\"step\",\"step\":" + std::to_string(step) +
-         ",\"seconds\":" + std::to_string(seconds) + ",\"bytes_up\":" + std::to_string(up) +
-         ",\"bytes_down\":" + std::to_string(down) + ",\"nonzero\":null}\n";
-}
-std::string evaluation(int step, double precision, const std::string& subset = "test") {
-  return "{\"kind\":\"evaluation\",\"step\":" + std::to_string(step) + ",\"subset\":\"" + subset +
-         "\",\"of\":\"parameters\",\"precision_at_1\":" + std::to_string(precision) + "}\n";
-}
-std::string loss(int step, double loss) {
-  return "{\"kind\":\"loss\",\"step\":" + std::to_string(step) +
-         ",\"loss\":" + std::to_string(loss) + ",\"decay_loss\":0.5}\n";
-}
-
-class RunCurvesTest : public testing::Test {
- protected:
-  std::string run(const std::string& name, const std::string& metrics,
-                  const std::string& resolved = "") {
-    const std::string folder = temporary.path() + "/" + name;
-    std::filesystem::create_directory(folder);
-    std::ofstream(folder + "/metrics.jsonl") << metrics;
-    std::ofstream(folder + "/resolved.toml") << resolved;
-    return folder;
-  }
-  static std::string file(const std::string& codec, int seed) {
-    return "format = 1\n\n[job]\nnet = \"lenet\"\nseed = " + std::to_string(seed) +
-           "\n\n[gradient]\ncodec = \"" + codec + "\"\n";
-  }
-  static std::vector<double> xs(const Result<std::vector<RunPoint>>& points) {
-    std::vector<double> all;
-    if (points) {
-      for (const RunPoint& point : *points) all.push_back(point.x);
-    }
-    return all;
-  }
-  static std::string error(const auto& result) {
-    return result.ok() ? "no error" : result.error().message;
-  }
-  TemporaryFolder temporary;
-};
-
-TEST_F(RunCurvesTest, PointsLieAtTheirStepsSecondsOrBytes) {
-  const std::string r =
-      run("r", kHead + step(10, 1, 100, 300) + evaluation(10, 0.5) + step(30, 2, 300, 900) +
-                   evaluation(20, 0.75) + evaluation(20, 0.9, "train") + evaluation(40, 0.8));
-  EXPECT_THAT(xs(run_points(r, {})), ElementsAre(10, 20, 40));
-  EXPECT_THAT(xs(run_points(r, {.x = "seconds"})), ElementsAre(1, 1.5, 2));
-  EXPECT_THAT(xs(run_points(r, {.x = "bytes"})), ElementsAre(400, 800, 1200));
-  const auto train = run_points(r, {.subset = "train"});
-  ASSERT_TRUE(train.ok());
-  ASSERT_THAT(*train, SizeIs(1));
-  EXPECT_EQ(train->front().y, 0.9);
-}
-
-TEST_F(RunCurvesTest, WhatARestartDoesAgainCountsOnce) {
-  const std::string r = run("r", kHead + loss(1, 3) + loss(2, 2) + loss(3, 9) +
-                                     "{\"kind\":\"restart\",\"step\":1,\"cause\":\"x\"}\n" +
-                                     loss(2, 2.5) + loss(3, 2.25));
-  const auto points = run_points(r, {.y = "loss"});
-  ASSERT_TRUE(points.ok());
-  ASSERT_THAT(*points, SizeIs(3));
-  EXPECT_EQ((*points)[1].y, 2.5);
-  EXPECT_EQ((*points)[2].y, 2.25);
-}
-
-TEST_F(RunCurvesTest, SecondsAndBytesGoOnOverARestart) {
-  const std::string r =
-      run("r", kHead + step(10, 2, 100, 0) + evaluation(10, 0.5) + step(20, 4, 200, 0) +
-                   "{\"kind\":\"restart\",\"step\":10,\"cause\":\"x\"}\n" + step(20, 1, 70, 0) +
-                   evaluation(20, 0.6) + evaluation(20, 0.7));
-  EXPECT_THAT(xs(run_points(r, {.x = "seconds"})), ElementsAre(2, 3));
-  EXPECT_THAT(xs(run_points(r, {.x = "bytes"})), ElementsAre(100, 170));
-  EXPECT_EQ(run_points(r, {})->back().y, 0.7) << "the later of two";
-}
-
-TEST_F(RunCurvesTest, OfRanksThatStepByThemselvesThereIsNoLossOfAll) {
-  const std::string line = "{\"kind\":\"loss\",\"step\":1,\"rank\":0,\"loss\":2}\n";
-  EXPECT_THAT(error(run_points(run("r", kHead + line), {.y = "loss"})),
-              EndsWith("its ranks step by themselves, and have no loss in common"));
-}
-
-TEST_F(RunCurvesTest, ALastLineThatIsCutAnywhereCostsNoOther) {
-  const std::string whole = kHead + loss(1, 3) + loss(2, 2);
-  const std::string last = loss(3, 1);
-  for (std::size_t cut = 0; cut < last.size() - 1; ++cut) {
-    const auto points = run_points(run("r", whole + last.substr(0, cut)), {.y = "loss"});
-    ASSERT_TRUE(points.ok()) << cut << ": " << points.error().message;
-    EXPECT_THAT(*points, SizeIs(2)) << cut;
-  }
-  EXPECT_THAT(
-      error(run_points(run("r", kHead + last.substr(0, 9) + "\n" + last), {.y = "loss"})),
-      EndsWith("/r/metrics.jsonl:2: is no line of metrics; take it out, the others can be read"));
-}
-
-TEST_F(RunCurvesTest, WhatIsNotThereIsSaid) {
-  EXPECT_THAT(error(run_points(temporary.path() + "/nowhere", {})),
-              EndsWith("/nowhere/metrics.jsonl: there is no such file; name a run's directory"));
-  EXPECT_THAT(error(run_points(run("r", kHead + loss(1, 3)), {.subset = "train"})),
-              EndsWith("/r/metrics.jsonl: has no precision_at_1 of parameters on train"));
-  EXPECT_THAT(error(run_points(run("r", "{\"format\":7,\"kind\":\"run\"}\n"), {})),
-              EndsWith("/r/metrics.jsonl: is of format 7, and this program reads 1: read it with "
-                       "the sterna that ran it"));
-  EXPECT_THAT(error(run_points(run("r", kHead + "{\"kind\":3,\"step\":\"x\"}\n"), {})),
-              HasSubstr("has no precision_at_1"));
-}
+using RunCurvesTest = RunFolders;
 
 TEST_F(RunCurvesTest, RunsThatDifferByTheirSeedAloneMakeOneCurveWithABand) {
   const std::vector<std::string> runs = {
@@ -210,6 +101,109 @@ TEST_F(RunCurvesTest, ADirectoryThatIsNamedAgainCountsOnce) {
   EXPECT_THAT(plot->curves[0].low, ElementsAre()) << "no band";
   const std::string nowhere = temporary.path() + "/nowhere";
   EXPECT_THAT(each_once({nowhere, r, nowhere}), ElementsAre(nowhere, r));
+}
+
+TEST_F(RunCurvesTest, WhatWasOnlyMeasuredOrMeantToHappenMakesNoOtherCurve) {
+  const std::string with =
+      file("none", 2) +
+      "[evaluator]\nevery = 10\n[trace]\nsteps = \"5-9\"\n[chaos]\nallow = true\n";
+  const auto plot = plot_of_runs({run("a", kHead + evaluation(10, 0.5), file("none", 1)),
+                                  run("b", kHead + evaluation(10, 0.75), with)},
+                                 {});
+  ASSERT_TRUE(plot.ok()) << plot.error().message;
+  ASSERT_THAT(plot->curves, SizeIs(1));
+  EXPECT_EQ(plot->curves[0].label, "a (2 runs)");
+}
+
+TEST_F(RunCurvesTest, ACopyCountsOnceAndAnotherRunOfItsSeedIsSaid) {
+  const std::string whole = kHead + evaluation(10, 0.5) + evaluation(20, 0.75);
+  const auto plot = plot_of_runs({run("killed", kHead + evaluation(10, 0.5), file("none", 1)),
+                                  run("whole", whole, file("none", 1)),
+                                  run("rarely", kHead + evaluation(20, 0.75), file("none", 1)),
+                                  run("other", kHead + evaluation(10, 0.75), file("none", 1))},
+                                 {});
+  ASSERT_TRUE(plot.ok()) << plot.error().message;
+  ASSERT_THAT(plot->curves, SizeIs(1));
+  EXPECT_EQ(plot->curves[0].label, "whole (2 runs of 1 seed, 1 of them to the end)");
+  EXPECT_THAT(plot->curves[0].mean, ElementsAre(0.625, 0.75));
+  EXPECT_THAT(plot->words, ElementsAre(EndsWith("/killed has its seed and its numbers"),
+                                       EndsWith("/rarely has its seed and its numbers")));
+}
+
+TEST_F(RunCurvesTest, ALastEvaluationOnOtherExamplesIsAMark) {
+  const auto evaluated = [](double first, double last) {
+    return kHead + evaluation(10, 0.25, "test", 2000) + evaluation(20, first, "test", 2000) +
+           evaluation(30, last, "test", 10000);
+  };
+  const auto plot = plot_of_runs({run("a", evaluated(0.5, 0.75), file("none", 1)),
+                                  run("b", evaluated(0.5, 1), file("none", 2))},
+                                 {});
+  ASSERT_TRUE(plot.ok()) << plot.error().message;
+  ASSERT_THAT(plot->curves, SizeIs(1));
+  const PlotCurve& curve = plot->curves[0];
+  EXPECT_THAT(curve.x, ElementsAre(10, 20));
+  EXPECT_EQ(curve.examples, 2000);
+  ASSERT_THAT(curve.marks, SizeIs(1));
+  EXPECT_EQ(curve.marks[0].x, 30);
+  EXPECT_EQ(curve.marks[0].mean, 0.875);
+  EXPECT_EQ(curve.marks[0].low, 0.75);
+  EXPECT_EQ(curve.marks[0].examples, 10000);
+  EXPECT_EQ(plot->note, "measured on 10,000 examples, the line on 2,000");
+}
+
+TEST_F(RunCurvesTest, ARunThatGoesOnFromAnothersCheckpointSaysFromWhereItsBytesAreCounted) {
+  const std::string whole = kHead + step(1, 1, 10, 0) + step(200, 200, 2000, 0);
+  const std::string rest = kHead + loss(161, 2) + step(161, 1, 10, 0) + step(200, 40, 400, 0);
+  const std::vector<std::string> runs = {
+      run("whole", whole + evaluation(200, 0.5), file("none", 1)),
+      run("rest", rest + evaluation(200, 0.25),
+          file("none", 2) + "[checkpoint]\nresume = \"runs/other\"\n")};
+  const auto bytes = plot_of_runs(runs, {.x = "bytes"});
+  ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+  ASSERT_THAT(bytes->curves, SizeIs(2)) << "no mean of both";
+  EXPECT_EQ(bytes->curves[1].label, "rest, counted from step 160 on");
+  const auto steps = plot_of_runs(runs, {});
+  ASSERT_TRUE(steps.ok()) << steps.error().message;
+  ASSERT_THAT(steps->curves, SizeIs(1)) << "its steps are those of the whole";
+}
+
+TEST_F(RunCurvesTest, AveragesBesideParametersAreSaid) {
+  const auto plot = plot_of_runs(
+      {run("a", kHead + evaluation(10, 0.5), file("none", 1)),
+       run("b", kHead + evaluation(10, 0.75, "test", 0, "averages"), file("ternary", 1))},
+      {});
+  ASSERT_TRUE(plot.ok()) << plot.error().message;
+  ASSERT_THAT(plot->curves, SizeIs(2));
+  EXPECT_EQ(plot->curves[0].label, "codec none, of parameters");
+  EXPECT_EQ(plot->curves[1].label, "codec ternary, of averages");
+}
+
+TEST_F(RunCurvesTest, WhatIsNoRunAmongOthersIsLeftOutInOneLine) {
+  const std::string r = run("r", kHead + evaluation(10, 0.5));
+  const std::string out = temporary.path() + "/r.out";
+  const std::string batch = temporary.path() + "/r.sbatch";
+  std::ofstream(out) << "x";
+  std::ofstream(batch) << "x";
+  std::vector<std::string> said;
+  const auto say = [&](const std::string& why) { said.push_back(why); };
+  EXPECT_THAT(runs_among({r, out, batch, r}, say), ElementsAre(r));
+  EXPECT_THAT(said, ElementsAre(EndsWith("/r.out and 1 more: no metrics.jsonl is there")));
+  const std::string nowhere = temporary.path() + "/nowhere";
+  EXPECT_THAT(runs_among({r, nowhere}, say), ElementsAre(r, nowhere)) << "which is a mistake";
+  EXPECT_THAT(runs_among({out}, say), ElementsAre(out)) << "so that somebody says what it is";
+}
+
+TEST_F(RunCurvesTest, MoreCurvesThanLookDifferentAreSaid) {
+  std::vector<std::string> runs;
+  const auto add = [&] {
+    const std::string name = std::to_string(runs.size());
+    runs.push_back(run(name, kHead + evaluation(10, 0.5), file(name, 1)));
+  };
+  while (runs.size() < kDistinctCurves) add();
+  EXPECT_THAT(plot_of_runs(runs, {})->words, ElementsAre());
+  add();
+  EXPECT_THAT(plot_of_runs(runs, {})->words,
+              ElementsAre("22 curves: beyond 21 the colors and dashes repeat"));
 }
 
 }  // namespace

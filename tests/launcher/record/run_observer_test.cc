@@ -46,7 +46,10 @@ class RunObserverTest : public test::SimFixture {
     EXPECT_TRUE(file.ok()) << file.error().message;
     RunObserver::Hooks hooks;
     hooks.changed = [this] { ++changes_; };
-    hooks.step = [this](const StepMetrics& metrics) { steps_.push_back(metrics.step); };
+    hooks.step = [this](const StepMetrics& metrics) {
+      steps_.push_back(metrics.step);
+      last_step_ = metrics;
+    };
     hooks.evaluation = [this](const EvaluationResult& result) {
       evaluations_.push_back(result.step);
     };
@@ -119,6 +122,7 @@ class RunObserverTest : public test::SimFixture {
   RunRecord record_;
   int changes_ = 0;
   std::vector<std::int64_t> steps_;
+  StepMetrics last_step_;
   std::vector<HistogramMetrics> histograms_;
   std::vector<PictureMetrics> pictures_;
   std::vector<LossMetrics> losses_;
@@ -136,6 +140,32 @@ TEST_F(RunObserverTest, IsAsFarAsTheSlowestWorker) {
   EXPECT_EQ(record_.status.loss, 2);
   EXPECT_EQ(record_.status.phase, "training");
   EXPECT_THAT(steps_, ElementsAre(2));
+}
+
+TEST_F(RunObserverTest, WhatIsSaidOfAStepIsWhatAllWorkersHadComeToThen) {
+  const auto report = [&](const std::string& worker, std::uint64_t step) {
+    actors::Progress progress;
+    progress.worker = worker;
+    progress.step = step;
+    progress.examples = step * 32;
+    progress.traffic.bytes_up = step * 100;
+    progress.traffic.bytes_down = step * 1000;
+    say(worker, progress);
+  };
+  report("worker0", 1);
+  report("worker1", 1);
+  report("worker0", 8);
+  report("worker1", 6);
+  EXPECT_THAT(steps_, ElementsAre(1, 6));
+  EXPECT_EQ(last_step_.bytes_up, 1200) << "not the 8 steps of worker0 and the 6 of worker1";
+  EXPECT_EQ(last_step_.bytes_down, 12000);
+  EXPECT_EQ(last_step_.examples, 12 * 32);
+  report("worker1", 9);
+  EXPECT_EQ(last_step_.step, 8);
+  EXPECT_EQ(last_step_.bytes_up, 1600);
+  EXPECT_EQ(record_.result.bytes_up, 1700) << "the result is of all that was told";
+  EXPECT_NEAR(last_step_.seconds, record_.status.elapsed_seconds - 0.1 / 3, 0.001)
+      << "a third before worker1 had done its 9th";
 }
 
 TEST_F(RunObserverTest, TellsTheLossOfEachStepOnceAllRanksHave) {

@@ -77,6 +77,32 @@ TEST_F(ReportTest, SaysHowManyRunsOfACurveGoToItsEndAndCountsEachOnce) {
                               "mean of those that have come so far; left out: 1 run without this"));
 }
 
+TEST_F(ReportTest, AFileBesideTheRunsIsLeftOutWithAWord) {
+  const std::string one = run("one", evaluation(10, 0.5));
+  const std::string log = folder.path() + "/one.out";
+  std::ofstream(log) << "x";
+  std::vector<std::string> said;
+  const auto report = read_report({one, log}, STERNA_DRAWING_FOLDER,
+                                  [&](const std::string& why) { said.push_back(why); });
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_THAT(report->runs, SizeIs(1));
+  EXPECT_THAT(said, testing::ElementsAre(log + ": no metrics.jsonl is there"));
+}
+
+TEST_F(ReportTest, ACurveEndsAtWhatWasMeasuredOnAllExamples) {
+  const auto on = [](int step, double precision, int examples) {
+    std::string line = evaluation(step, precision);
+    return line.substr(0, line.find('}')) + ",\"examples\":" + std::to_string(examples) + "}\n";
+  };
+  const auto report = read_report(
+      {run("one", on(10, 0.5, 20) + on(20, 0.75, 20) + on(30, 0.625, 100))}, STERNA_DRAWING_FOLDER);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  ASSERT_THAT(report->curves.front().ends, SizeIs(1));
+  EXPECT_EQ(report->curves.front().ends[0].y, 0.625);
+  EXPECT_THAT(to_html(*report),
+              HasSubstr("a ring: measured on 100 examples, the line on 20</figcaption>"));
+}
+
 TEST_F(ReportTest, SaysHowARunEndedWhatItLostAndWhatItsTensorsCameTo) {
   const std::string path = run(
       "one", R"({"kind":"restart","step":20,"steps_again":7,"cause":"worker1 on <b> was killed"})"

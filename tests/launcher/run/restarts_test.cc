@@ -33,18 +33,22 @@ class RestartsTest : public testing::Test {
 };
 
 TEST_F(RestartsTest, WhatWentBeforeIsPartOfTheResult) {
-  EXPECT_TRUE(restarts.after(lost("worker0 was killed"), job));
+  JobOutcome first = lost("worker0 was killed");
+  first.record.result.first_step = 5;
+  EXPECT_TRUE(restarts.after(first, job));
   ASSERT_EQ(job.restarts.size(), 1U);
   EXPECT_EQ(job.restarts[0].cause, "worker0 was killed");
   EXPECT_EQ(job.restarts[0].steps_again, 7);
 
   JobOutcome last;
   last.record.result.seconds = 5;
+  last.record.result.first_step = 6;
   last.record.result.missed_checkpoints = 1;
   EXPECT_FALSE(restarts.after(last, job));
   restarts.complete(last);
   EXPECT_EQ(last.record.result.missed_checkpoints, 3U);
   EXPECT_EQ(last.record.result.seconds, 8);
+  EXPECT_EQ(last.record.result.first_step, 5) << "where the first attempt began";
   EXPECT_EQ(last.record.result.restarts.size(), 1U);
   EXPECT_EQ(last.record.result.lost_losses, 3U);
 }

@@ -22,20 +22,32 @@ std::vector<std::string> keys(const Json& json) {
 TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
   const std::string text = to_json(RunResult{});
   EXPECT_EQ(text.find('\n'), std::string::npos);
-  EXPECT_THAT(
-      keys(Json::parse(text)),
-      ElementsAre("format", "run", "exit", "steps", "workers", "ranks", "data", "data_dir", "codec",
-                  "security", "transport", "isa", "seconds", "seconds_to_first_step", "evaluations",
-                  "examples_per_second", "loss", "decay_loss", "precision_at_1", "recall_at_5",
-                  "skipped_evaluations", "late_packets", "evaluator_wait", "data_wait", "readers",
-                  "bits_per_ternarized_element_up", "bits_per_element_up", "bits_per_element_down",
-                  "bytes_up", "bytes_down", "parameters_sha256"));
+  EXPECT_THAT(keys(Json::parse(text)),
+              ElementsAre("format", "run", "exit", "steps", "first_step", "workers", "ranks",
+                          "data", "data_dir", "codec", "security", "transport", "isa", "job",
+                          "seconds", "seconds_to_first_step", "evaluations", "examples_per_second",
+                          "loss", "decay_loss", "precision_at_1", "recall_at_5",
+                          "skipped_evaluations", "late_packets", "evaluator_wait", "data_wait",
+                          "readers", "bits_per_ternarized_element_up", "bits_per_element_up",
+                          "bits_per_element_down", "bytes_up", "bytes_down", "parameters_sha256"));
 }
 
 TEST(ResultJson, CountsCheckpointsThatCouldNotBeMade) {
   RunResult result;
   result.missed_checkpoints = 2;
   EXPECT_EQ(Json::parse(to_json(result))["missed_checkpoints"], 2);
+}
+
+TEST(ResultJson, SaysWhatATableOverRunsAsksForOfTheJob) {
+  RunResult result;
+  result.first_step = 160;
+  result.job = {"mnist", "lenet", 500, 32, 7, "sync", "momentum", 0.01, 0.0005, true};
+  const Json json = Json::parse(to_json(result));
+  EXPECT_EQ(json["first_step"], 160);
+  EXPECT_EQ(json["job"].dump(),
+            R"({"name":"mnist","net":"lenet","steps":500,"batch":32,"seed":7,"scheme":"sync",)"
+            R"("optimizer":"momentum","learning_rate":0.01,"weight_decay":0.0005,)"
+            R"("error_feedback":true})");
 }
 
 TEST(ResultJson, HasTheEvaluationsInTheirOrder) {
@@ -99,13 +111,14 @@ TEST(Metrics, OfAStepAreALineOfTheirKind) {
   step.step = 3;
   step.loss = 0.5;
   step.decay_loss = 0.25;
+  step.examples = 96;
   step.bits_up = 2;
   step.nonzero = 0.25;
   step.readers = {{"reader0", 410.5, 2}};
   EXPECT_EQ(
       to_json(step),
       R"({"kind":"step","step":3,"seconds":0.0,"loss":0.5,"decay_loss":0.25,"learning_rate":0.0,)"
-      R"("examples_per_second":0.0,"bytes_up":0,"bytes_down":0,"bits_up":2.0,"bits_down":null,"nonzero":0.25,)"
+      R"("examples_per_second":0.0,"examples":96,"bytes_up":0,"bytes_down":0,"bits_up":2.0,"bits_down":null,"nonzero":0.25,)"
       R"("saturated":null,"data_wait":null,"readers":[)"
       R"({"reader":"reader0","pictures_per_second":410.5,"threads":2}]})");
 }

@@ -54,7 +54,8 @@ TEST(Completion, OffersCommandsAndTheirParts) {
 TEST(Completion, OffersACommandsOptionsAndTheirChoices) {
   EXPECT_THAT(offered({"run", "--run"}), ElementsAre("--run-dir"));
   EXPECT_THAT(offered({"run", "a.toml", "--js"}), ElementsAre("--json"));
-  EXPECT_THAT(offered({"plot", "r", "--x", ""}), ElementsAre("steps", "seconds", "bytes"));
+  EXPECT_THAT(offered({"plot", "r", "--x", ""}),
+              ElementsAre("steps", "seconds", "bytes", "examples"));
   EXPECT_THAT(offered({"status", "--run"}), IsEmpty());
 }
 
@@ -73,8 +74,9 @@ TEST(Completion, HasAScriptForEachShell) {
                 AllOf(HasSubstr("plot"), HasSubstr("gradient.codec")))
         << shell;
   }
-  EXPECT_THAT(completion(all_commands(), "fish"),
-              HasSubstr("-n '__fish_seen_subcommand_from plot' -l x -x -a 'steps seconds bytes'"));
+  EXPECT_THAT(
+      completion(all_commands(), "fish"),
+      HasSubstr("-n '__fish_seen_subcommand_from plot' -l x -x -a 'steps seconds bytes examples'"));
 }
 
 TEST(ManPage, HasEveryCommandAndNoStrayRequest) {

@@ -1,4 +1,4 @@
-#include "launcher/record/step_losses.h"
+#include "launcher/record/steps/step_losses.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
