@@ -38,10 +38,11 @@ constexpr std::array<Quantity, 8> kQuantities = {{
     {"examples_per_second", "examples per second", "step", "examples_per_second"},
     {"nonzero", "trits that are not 0, of all", "step", "nonzero"},
 }};
-constexpr std::array<std::pair<const char*, const char*>, 4> kXs = {
+constexpr std::array<std::pair<const char*, const char*>, 5> kXs = {
     {{"steps", "steps"},
      {"seconds", "seconds"},
      {"bytes", "bytes that workers sent and received"},
+     {"coded_bytes", "bytes of gradients and parameters, as they travelled"},
      {"examples", "examples that all workers trained with"}}};
 
 /// What a run's lines say of the x of some steps.
@@ -67,8 +68,9 @@ double x_at(const Known& known, std::int64_t first_step, std::int64_t step) {
 std::optional<double> x_of_step(const Json& line, const std::string& x) {
   if (x == "examples") return json_number_of(line, "examples");
   if (x == "seconds") return json_number_of(line, "seconds").value_or(0);
-  return json_number_of(line, "bytes_up").value_or(0) +
-         json_number_of(line, "bytes_down").value_or(0);
+  const std::optional<double> up = json_number_of(line, x + "_up");
+  if (!up) return std::nullopt;  // an older run does not tell
+  return *up + json_number_of(line, x + "_down").value_or(0);
 }
 
 class Reader {

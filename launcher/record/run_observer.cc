@@ -194,9 +194,9 @@ void RunObserver::total() {
   result.decay_loss = status.decay_loss;
   constexpr std::uint64_t kFloat = 4;
   status.raw_bytes_up = sum.gradient_elements * kFloat;
-  status.coded_bytes_up = sum.gradient_bytes;
+  status.coded_bytes_up = result.coded_bytes_up = sum.gradient_bytes;
   status.raw_bytes_down = sum.parameter_elements * kFloat;
-  status.coded_bytes_down = sum.parameter_bytes;
+  status.coded_bytes_down = result.coded_bytes_down = sum.parameter_bytes;
   status.nonzero = fraction(static_cast<double>(sum.nonzero_elements),
                             static_cast<double>(sum.ternarized_elements));
   status.saturated = fraction(static_cast<double>(sum.saturated_elements),
@@ -255,6 +255,8 @@ void RunObserver::on(actors::Progress progress) {
               {.seconds = since_first_step(),
                .bytes_up = static_cast<double>(progress.traffic.bytes_up),
                .bytes_down = static_cast<double>(progress.traffic.bytes_down),
+               .coded_bytes_up = static_cast<double>(progress.traffic.gradient_bytes),
+               .coded_bytes_down = static_cast<double>(progress.traffic.parameter_bytes),
                .examples = static_cast<double>(progress.examples)});
   record_.progress[worker] = std::move(progress);
   const std::int64_t before = record_.status.step;
@@ -269,8 +271,13 @@ void RunObserver::on(actors::Progress progress) {
     metrics.loss = record_.status.loss.value_or(0);
     metrics.decay_loss = record_.status.decay_loss.value_or(0);
     metrics.examples_per_second = record_.status.examples_per_second.value_or(0);
-    metrics.bytes_up = static_cast<std::uint64_t>(whole_number(then.bytes_up, 0, kMostCounted));
-    metrics.bytes_down = static_cast<std::uint64_t>(whole_number(then.bytes_down, 0, kMostCounted));
+    const auto whole = [](double count) {
+      return static_cast<std::uint64_t>(whole_number(count, 0, kMostCounted));
+    };
+    metrics.bytes_up = whole(then.bytes_up);
+    metrics.bytes_down = whole(then.bytes_down);
+    metrics.coded_bytes_up = whole(then.coded_bytes_up);
+    metrics.coded_bytes_down = whole(then.coded_bytes_down);
     metrics.bits_up = record_.status.bits_up;
     metrics.bits_down = record_.status.bits_down;
     metrics.nonzero = record_.status.nonzero;

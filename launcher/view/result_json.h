@@ -151,13 +151,15 @@ struct StepMetrics {
   double learning_rate = 0;
   double examples_per_second = 0;
   std::int64_t examples = 0;   ///< trained with, by all workers, to this step
-  std::uint64_t bytes_up = 0;  ///< of all workers, to this step
+  std::uint64_t bytes_up = 0;  ///< whole messages of all workers, to this step
   std::uint64_t bytes_down = 0;
-  std::optional<double> bits_up;    ///< per element, of whole messages so far
-  std::optional<double> bits_down;  ///< likewise
-  std::optional<double> nonzero;    ///< fraction of the trits so far
-  std::optional<double> saturated;  ///< fraction larger than the last step's scaler
-  std::optional<double> data_wait;  ///< as RunStatus's
+  std::uint64_t coded_bytes_up = 0;    ///< of those the gradients, as they were sent
+  std::uint64_t coded_bytes_down = 0;  ///< likewise parameters, or what stands for them
+  std::optional<double> bits_up;       ///< per element, of whole messages so far
+  std::optional<double> bits_down;     ///< likewise
+  std::optional<double> nonzero;       ///< fraction of the trits so far
+  std::optional<double> saturated;     ///< fraction larger than the last step's scaler
+  std::optional<double> data_wait;     ///< as RunStatus's
   std::vector<ReaderRate> readers = {};
 };
 

@@ -46,9 +46,13 @@ TEST_F(RunResultTest, TheLastLineIsTheResultWithEveryKeyAndResultJsonIsTheSame) 
                           "bits_per_element_down",
                           "bytes_up",
                           "bytes_down",
+                          "coded_bytes_up",
+                          "coded_bytes_down",
                           "parameters_sha256"}) {
     EXPECT_TRUE(json.contains(key) && !json[key].is_null()) << key;
   }
+  EXPECT_LT(json["coded_bytes_up"], json["bytes_up"]);
+  EXPECT_LT(json["coded_bytes_down"], json["bytes_down"]) << "pictures come down, too";
   EXPECT_EQ(json["run"], "run");
   EXPECT_EQ(json["exit"], 0);
   EXPECT_EQ(json["steps"], 30);

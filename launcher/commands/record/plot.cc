@@ -62,6 +62,7 @@ Command plot_command() {
                         {.name = "--x",
                          .into = &options->what.x,
                          .help = "What goes to the right: bytes are all that workers sent and got, "
+                                 "pictures, too, coded_bytes gradients and parameters alone, "
                                  "seconds, of an evaluation too, those when its step was done",
                          .shows_default = true,
                          .choices = plot_xs()},

@@ -1,11 +1,21 @@
 #include "launcher/record/steps/step_totals.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <utility>
 
 namespace sterna::launcher {
+namespace {
+
+using Counts = StepTotals::Counts;
+/// Those that all workers' are added up of.
+constexpr std::array<double Counts::*, 5> kSums{&Counts::bytes_up, &Counts::bytes_down,
+                                                &Counts::coded_bytes_up, &Counts::coded_bytes_down,
+                                                &Counts::examples};
+
+}  // namespace
 
 void StepTotals::add(const std::string& worker, std::uint64_t step, const Counts& counts) {
   const auto [entry, fresh] = reports_.try_emplace(worker);
@@ -28,13 +38,11 @@ StepTotals::Counts StepTotals::at(const Reports& reports, std::uint64_t step) {
   const Report& before = *std::prev(after);
   const double part =
       static_cast<double>(step - before.step) / static_cast<double>(after->step - before.step);
-  const auto between = [&](double Counts::*count) {
-    return std::lerp(before.counts.*count, after->counts.*count, part);
-  };
-  return {.seconds = between(&Counts::seconds),
-          .bytes_up = between(&Counts::bytes_up),
-          .bytes_down = between(&Counts::bytes_down),
-          .examples = between(&Counts::examples)};
+  Counts counts = {.seconds = std::lerp(before.counts.seconds, after->counts.seconds, part)};
+  for (const auto count : kSums) {
+    counts.*count = std::lerp(before.counts.*count, after->counts.*count, part);
+  }
+  return counts;
 }
 
 StepTotals::Counts StepTotals::at(std::uint64_t step) {
@@ -43,9 +51,7 @@ StepTotals::Counts StepTotals::at(std::uint64_t step) {
     while (reports.size() > 1 && reports[1].step <= step) reports.pop_front();
     const Counts one = at(reports, step);
     all.seconds = std::max(all.seconds, one.seconds);
-    all.bytes_up += one.bytes_up;
-    all.bytes_down += one.bytes_down;
-    all.examples += one.examples;
+    for (const auto count : kSums) all.*count += one.*count;
   }
   return all;
 }

@@ -17,6 +17,8 @@ class StepTotals {
     double seconds = 0;  ///< when it was heard
     double bytes_up = 0;
     double bytes_down = 0;
+    double coded_bytes_up = 0;
+    double coded_bytes_down = 0;
     double examples = 0;
   };
   explicit StepTotals(std::uint64_t first_step) : first_step_(first_step) {}

@@ -38,6 +38,18 @@ TEST_F(RunPointsTest, PointsLieAtTheirStepsSecondsOrBytes) {
   EXPECT_EQ(train->points.front().y, 0.9);
 }
 
+TEST_F(RunPointsTest, BytesAreAllOrThoseOfGradientsAndParameters) {
+  const std::string r =
+      run("r", kHead +
+                   "{\"kind\":\"step\",\"step\":10,\"bytes_up\":100,\"bytes_down\":300,"
+                   "\"coded_bytes_up\":90,\"coded_bytes_down\":200}\n" +
+                   evaluation(10, 0.5));
+  EXPECT_THAT(xs(run_points(r, {.x = "bytes"})), ElementsAre(400));
+  EXPECT_THAT(xs(run_points(r, {.x = "coded_bytes"})), ElementsAre(290));
+  const std::string old = run("old", kHead + step(10, 1, 100, 300) + evaluation(10, 0.5));
+  EXPECT_THAT(error(run_points(old, {.x = "coded_bytes"})), HasSubstr("coded_bytes"));
+}
+
 TEST_F(RunPointsTest, WhatARestartDoesAgainCountsOnce) {
   const std::string r = run("r", kHead + loss(1, 3) + loss(2, 2) + loss(3, 9) +
                                      "{\"kind\":\"restart\",\"step\":1,\"cause\":\"x\"}\n" +

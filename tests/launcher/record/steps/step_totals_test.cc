@@ -6,7 +6,11 @@ namespace sterna::launcher {
 namespace {
 
 StepTotals::Counts counts(double seconds, double bytes) {
-  return {.seconds = seconds, .bytes_up = bytes, .bytes_down = 10 * bytes, .examples = bytes};
+  return {.seconds = seconds,
+          .bytes_up = bytes,
+          .bytes_down = 10 * bytes,
+          .coded_bytes_up = bytes / 2,
+          .examples = bytes};
 }
 
 TEST(StepTotals, AreEachWorkersAtTheStepAndTheSecondsOfTheLast) {
@@ -18,6 +22,7 @@ TEST(StepTotals, AreEachWorkersAtTheStepAndTheSecondsOfTheLast) {
   EXPECT_DOUBLE_EQ(six.bytes_up, 60 + 60);
   EXPECT_DOUBLE_EQ(six.bytes_down, 1200);
   EXPECT_DOUBLE_EQ(six.examples, 120);
+  EXPECT_DOUBLE_EQ(six.coded_bytes_up, 60);
   EXPECT_DOUBLE_EQ(six.seconds, 3);
   EXPECT_DOUBLE_EQ(totals.at(8).bytes_up, 80 + 80);
 }
