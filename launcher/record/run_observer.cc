@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "actors/codecs/codec.h"
 #include "launcher/text/whole_number.h"
@@ -98,6 +99,7 @@ RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, const actor
     if (actor.role == Role::kEvaluator) evaluator_ = actor.name;
   }
   for (std::string& name : file.names_of_servers()) servers_.insert(std::move(name));
+  record_.guessing_loss = std::log(std::max(job.classes, 1U));
   main_subset_ = actors::main_subset(file.evaluation);
   averages_ = file.evaluates_averages();
 }

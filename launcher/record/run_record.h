@@ -34,6 +34,7 @@ struct RunRecord {
   std::optional<Time> first_step_began;
   std::optional<Time> first_step_seen;
   double median_step_seconds = 0;  ///< of the slowest worker, once done
+  double guessing_loss = 0;        ///< cross-entropy of who thinks all classes equally likely
   std::set<std::string> waiting;   ///< the servers that wait for the evaluator
   Duration waited{};               ///< of training, until `waited_at`: while some server did
   std::optional<Time> waited_at;

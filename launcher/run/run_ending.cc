@@ -31,6 +31,20 @@ std::string in_numbers(const JobOutcome& outcome) {
                      result.seconds);
 }
 
+/// Of a training that got to its end with numbers that say that it came to nothing.
+std::string what_diverged(const RunRecord& record) {
+  constexpr double kFarAbove = 2;
+  const RunResult& result = record.result;
+  if (!result.loss || !result.precision_at_1 || record.guessing_loss <= 0) return "";
+  const double loss = *result.loss - result.decay_loss.value_or(0);
+  if (loss <= kFarAbove * record.guessing_loss) return "";
+  return fmt::format(
+      "\nits last loss, {:.4g}, is far above the {:.4g} of guessing: it diverged, or has not "
+      "learnt "
+      "yet; a lower optimizer.learning_rate usually helps",
+      loss, record.guessing_loss);
+}
+
 /// Of a training that was interrupted: what of it is not lost.
 std::string what_is_kept(const ClusterFile& file, const JobOutcome& outcome) {
   const std::int64_t steps = outcome.record.result.steps;
@@ -60,7 +74,8 @@ std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
                        place);
   }
   if (result.exit == kExitDone) {
-    return fmt::format("{}; everything is in {}", in_numbers(outcome), place);
+    return fmt::format("{}; everything is in {}{}", in_numbers(outcome), place,
+                       what_diverged(outcome.record));
   }
   if (!outcome.weights_left.empty()) {
     return fmt::format("{}; all but its weights is in {}\n{}", in_numbers(outcome), place,

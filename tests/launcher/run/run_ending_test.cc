@@ -171,6 +171,22 @@ TEST(ResumeCommand, IsOneThatAShellTakes) {
             "sterna run a.toml --set b=1 --run-dir /runs/mine --set checkpoint.resume=true");
 }
 
+TEST_F(RunEndingTest, OneThatDivergedSaysSo) {
+  options.file.actors.push_back({.name = "worker0", .role = Role::kWorker});
+  JobOutcome outcome;
+  outcome.record.result.exit = kExitDone;
+  outcome.record.result.precision_at_1 = 0.1;
+  outcome.record.guessing_loss = 2.3026;
+  outcome.record.result.loss = 5.1;
+  outcome.record.result.decay_loss = 0.6;
+  EXPECT_THAT(end(outcome).second, Not(HasSubstr("diverged"))) << "4.5 beside weight decay";
+  outcome.record.result.loss = 8.7e5;
+  EXPECT_THAT(end(outcome).second,
+              HasSubstr("\nits last loss, 8.7e+05, is far above the 2.303 of guessing"));
+  outcome.record.result.precision_at_1 = {};
+  EXPECT_THAT(end(outcome).second, Not(HasSubstr("diverged"))) << "it has no classes to guess";
+}
+
 TEST_F(RunEndingTest, OneWithoutItsWeightsSaysWhereTheyAre) {
   JobOutcome outcome;
   outcome.started = true;
