@@ -28,6 +28,8 @@ constexpr std::int64_t kSlowestCopy = 1'000'000;
 constexpr std::uint64_t kSoonAhead = 2;
 /// So many versions are tried then: the first may be due while another is still written.
 constexpr int kSoonTries = 4;
+/// A server that comes again is told of a version which may be the job's last.
+constexpr Duration kTellAgainAfter = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -61,6 +63,13 @@ CheckpointKeeper::~CheckpointKeeper() {
 }
 
 void CheckpointKeeper::started() {
+  const Duration patience = setup_.job.deadlines.start;
+  for (const std::string& name : setup_.servers) {
+    servers_.emplace_back(*this, name, patience, finder_);
+  }
+  for (const std::string& name : setup_.workers) {
+    if (setup_.job.ranks_have_state()) workers_.emplace_back(*this, name, patience, finder_);
+  }
   if (setup_.job.checkpoint.every_seconds > 0) run(name_versions());
   if (!setup_.job.checkpoint.on()) return;
   setup_.record->keep_soon = [this] { run(keep_soon()); };
@@ -69,7 +78,6 @@ void CheckpointKeeper::started() {
 
 /// Of the versions that others have told of, too.
 void CheckpointKeeper::do_without(const std::string& writer) {
-  std::erase(setup_.workers, writer);
   if (writers_.erase(writer) == 0) return;
   std::vector<std::uint64_t> complete;
   for (auto& [version, pending] : pending_) {
@@ -92,21 +100,13 @@ std::string CheckpointKeeper::folder_of(std::uint64_t version) const {
 // ---- naming versions ----
 
 Task<Result<void>> CheckpointKeeper::find_writers() {
-  const Duration patience = setup_.job.deadlines.start;
-  std::deque<Peer<ParameterServerInterface>> servers;
-  std::deque<Peer<WorkerInterface>> workers;
-  for (const std::string& name : setup_.servers) {
-    servers.emplace_back(*this, name, patience, finder_);
-    STERNA_CO_TRY(servers.back().find());
+  for (auto& server : servers_) {
+    if (server.process() == ProcessId{}) STERNA_CO_TRY(server.find());
   }
-  const std::vector<std::string> names = setup_.workers;  // of which one may be lost meanwhile
-  for (std::size_t i = 0; setup_.job.ranks_have_state() && i < names.size(); ++i) {
-    workers.emplace_back(*this, names[i], patience, finder_);
-    STERNA_CO_TRY(workers.back().find());
+  for (auto& worker : workers_) {
+    const bool known = worker.process() != ProcessId{} || !writers_.contains(worker.name());
+    if (!known) STERNA_CO_TRY(worker.find());
   }
-  if (!servers_.empty()) co_return {};  // another has found them
-  servers_ = std::move(servers);
-  workers_ = std::move(workers);
   co_return {};
 }
 
@@ -136,7 +136,7 @@ Task<void> CheckpointKeeper::keep_soon() {
 }
 
 Task<Result<std::uint64_t>> CheckpointKeeper::name_next(std::uint64_t ahead) {
-  if (servers_.empty()) STERNA_CO_TRY(find_writers());
+  STERNA_CO_TRY(find_writers());
   for (; ahead <= kMostAhead; ahead *= 2) {
     const std::uint64_t version = reached_ + ahead;
     if (version >= setup_.job.steps) co_return setup_.job.steps;  // the end is kept anyway
@@ -169,14 +169,23 @@ Task<Result<bool>> CheckpointKeeper::name_version(std::uint64_t version) {
   co_return all;
 }
 
-/// Servers of which no step changes anything hear so that there is such a version.
-Task<Result<void>> CheckpointKeeper::tell_all(std::uint64_t version) {
-  if (servers_.empty()) STERNA_CO_TRY(find_writers());
-  for (auto& server : servers_) {
-    Task<Result<KeepAnswer>> answer = server.ask(KeepVersion{version}, setup_.job.deadlines.step);
-    STERNA_CO_TRY(std::move(answer));
+/// Servers of which no step changes anything hear so that there is such a version. One that is away
+/// may have a partner, without which the run would end: that is no failure of the keeper's.
+void CheckpointKeeper::tell_all(std::uint64_t version) {
+  for (auto& server : servers_) run(tell(server, version));
+}
+
+Task<void> CheckpointKeeper::tell(Peer<ParameterServerInterface>& server, std::uint64_t version) {
+  for (bool first = true; version > decided_; first = false) {
+    auto asking = server.ask(KeepVersion{version}, setup_.job.deadlines.step);
+    const Result<KeepAnswer> answer = co_await std::move(asking);
+    if (answer) co_return;
+    if (first) {
+      log(fmt::format("{} is not told yet to keep step {}: {}", server.name(), version,
+                      answer.error().message));
+    }
+    co_await sleep(kTellAgainAfter);
   }
-  co_return {};
 }
 
 // ---- parts ----
@@ -235,7 +244,7 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
       if (!fetched) wrong = fetched.error().message;
     }
   }
-  if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) run(tell_all(version));
+  if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) tell_all(version);
   if (version <= decided_ || !writers_.contains(actor)) co_return;  // by now
   Pending& pending = pending_[version];
   pending.heard.insert(actor);

@@ -109,6 +109,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   };
 
   void started() override;
+  /// Those that have never been found yet.
   Task<Result<void>> find_writers();
   Task<Result<void>> name_versions();
   Task<void> keep_soon();
@@ -116,7 +117,8 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Task<Result<std::uint64_t>> name_next(std::uint64_t ahead);
   /// Whether all can keep it.
   Task<Result<bool>> name_version(std::uint64_t version);
-  Task<Result<void>> tell_all(std::uint64_t version);
+  void tell_all(std::uint64_t version);
+  Task<void> tell(Peer<ParameterServerInterface>& server, std::uint64_t version);
   Task<void> taking(std::string actor, PartWritten part, std::shared_ptr<bool> done);
   Task<void> take(std::string actor, PartWritten part);
   Task<Result<void>> fetch(ProcessId node, PartWritten part);

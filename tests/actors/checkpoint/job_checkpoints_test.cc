@@ -299,6 +299,22 @@ TEST_F(JobCheckpointsTest, OneThatIsAskedForIsOfAnEarlyVersionThatAllCanKeep) {
   }
 }
 
+TEST_F(JobCheckpointsTest, AServerThatIsAwayForLongIsNoFailureOfTheKeepers) {
+  job.init.train_only = {"logits"};  // servers of which no step changes anything are told
+  job.deadlines.start = job.deadlines.step = std::chrono::seconds(2);
+  launch({.servers = 2, .workers = 2, .replicas = true});
+  loop.run_until([this] { return !record.progress.empty(); }, kNever);
+  lose("server0");
+  pass(std::chrono::minutes(1));
+  EXPECT_THAT(deaths, ElementsAre());
+  bring_back("server0");
+  finish();
+  EXPECT_THAT(deaths, ElementsAre());
+  EXPECT_TRUE(record.finished);
+  EXPECT_TRUE(kept->over);
+  EXPECT_THAT(log, testing::Contains(HasSubstr("server0 is not told yet to keep step 4: ")));
+}
+
 TEST_F(JobCheckpointsTest, ACheckpointOfAnotherNetIsRefused) {
   hash_of({.workers = 2});
   job.first_step = 4;
