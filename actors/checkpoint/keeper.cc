@@ -202,8 +202,10 @@ Task<Result<void>> CheckpointKeeper::on(PartWritten part) {
         fmt::format("a part of version {}, which the job has not", part.version));
     co_return {};
   }
-  if (part.error.empty() && !part.skipped &&
-      (part.file.find('/') != std::string::npos || !part.file.ends_with(actor + ".safetensors"))) {
+  // Which of the two it is may have changed since, with the actor's host.
+  const bool its_own =
+      part.file == part_file(actor) || part.file == own_part_file(part.version, actor);
+  if (part.error.empty() && !part.skipped && !its_own) {
     process().blame_sender(fmt::format("a part called {:?}", part.file));
     co_return {};
   }
@@ -237,7 +239,7 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
     if (known != pending_.end() && known->second.parts.contains(actor)) co_return;
     if (known == pending_.end() || known->second.wrong.empty()) {  // else nobody wants it
       fetching_ = true;
-      Task<Result<void>> fetching = fetch(*node, part);
+      Task<Result<void>> fetching = fetch(*node, actor, part);
       const Result<void> fetched = co_await std::move(fetching);
       fetching_ = false;
       fetched_.notify_all();
@@ -249,7 +251,7 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
   Pending& pending = pending_[version];
   pending.heard.insert(actor);
   if (wrong.empty()) {
-    pending.parts[actor] = {actor, actor + ".safetensors", part.bytes, part.hash};
+    pending.parts[actor] = {actor, part_file(actor), part.bytes, part.hash};
   } else if (pending.wrong.empty()) {
     pending.wrong = wrong;
     if (part.skipped) ++setup_.record->skipped;
@@ -259,11 +261,10 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
 }
 
 /// From the run's folder on its host into the checkpoint's.
-Task<Result<void>> CheckpointKeeper::fetch(ProcessId node, PartWritten part) {
+Task<Result<void>> CheckpointKeeper::fetch(ProcessId node, std::string actor, PartWritten part) {
   const std::string folder = folder_of(part.version);
   STERNA_CO_TRY(make_directory(folder));
-  const std::string plain = part.file.substr(checkpoint_name(part.version).size() + 1);
-  const std::string path = (fs::path(folder) / plain).string();
+  const std::string path = (fs::path(folder) / part_file(actor)).string();
   for (std::uint64_t offset = 0; offset < part.bytes || offset == 0;) {
     STERNA_CO_ASSIGN(const FilePiece piece,
                      ask(agent_of<Coordinator>(kCoordinatorProcess),

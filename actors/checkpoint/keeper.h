@@ -121,7 +121,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Task<void> tell(Peer<ParameterServerInterface>& server, std::uint64_t version);
   Task<void> taking(std::string actor, PartWritten part, std::shared_ptr<bool> done);
   Task<void> take(std::string actor, PartWritten part);
-  Task<Result<void>> fetch(ProcessId node, PartWritten part);
+  Task<Result<void>> fetch(ProcessId node, std::string actor, PartWritten part);
   Task<void> commit(std::uint64_t version);
   void do_without(const std::string& writer);
   Task<void> commit_if_pending(std::uint64_t version);
