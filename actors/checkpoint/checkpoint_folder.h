@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "runtime/base/bytes.h"
@@ -19,6 +20,9 @@ Result<Bytes> read_of_part(const std::string& path, std::uint64_t offset, std::s
 /// What was appended outlives a power cut.
 Result<void> sync_part(const std::string& path);
 
+/// The names in it do.
+Result<void> sync_folder(const std::string& folder);
+
 /// The manifest first: without it there is no checkpoint.
 void remove_checkpoint(const std::string& checkpoint);
 /// What stays of a folder's checkpoints when another is there.
@@ -27,6 +31,7 @@ struct KeptCheckpoints {
   std::size_t keep = 1;    ///< it, and the newest before it, so many in all
   bool best = false;       ///< and, of each number of examples, the one of the highest precision
   std::optional<std::uint64_t> copied = {};  ///< and the one of that step, which is being read
+  std::set<std::uint64_t> awaited = {};  ///< and those of these steps, which may yet be the best
 };
 /// Removes all others, and what older unfinished ones left.
 void remove_old_checkpoints(const std::string& folder, const KeptCheckpoints& kept);

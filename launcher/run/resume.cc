@@ -235,6 +235,7 @@ Result<actors::KeeperSetup> keeper_setup_of(const ClusterFile& file, const actor
   setup.note = to_metadata(note);
   setup.servers = file.names_of_servers();
   if (!job.exchanges_within()) setup.workers = file.names_of(Role::kWorker);
+  setup.is_evaluated = file.count(Role::kEvaluator) > 0;
   if (from != nullptr) {
     STERNA_ASSIGN(actors::SavedState state, actors::SavedState::open(*from));
     setup.state = std::make_shared<const actors::SavedState>(std::move(state));
