@@ -75,6 +75,7 @@ struct CopyPlace {
 struct KeeperSetup {
   JobConfig job;
   std::string folder;    ///< of all checkpoints
+  double own_since = 0;  ///< those that were written there before are another run's (written_at())
   std::string resolved;  ///< the cluster file with every key explicit
   nets::Metadata note;   ///< as the manifests are to have it
   std::vector<std::string> servers;
