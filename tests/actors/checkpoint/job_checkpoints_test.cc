@@ -315,6 +315,25 @@ TEST_F(JobCheckpointsTest, AServerThatIsAwayForLongIsNoFailureOfTheKeepers) {
   EXPECT_THAT(log, testing::Contains(HasSubstr("server0 is not told yet to keep step 4: ")));
 }
 
+TEST_F(JobCheckpointsTest, AWorkerThatGoesOnWithoutItsResidualsLeavesItsPartAsItIs) {
+  job.gradient.error_feedback = true;
+  job.gradient.residuals = LostResiduals::zero;
+  network.set_delay([](const std::string& from, const std::string& to) {
+    return std::chrono::milliseconds(from == "worker1" && to == "server0" ? 100 : 0);
+  });
+  launch({.workers = 2});
+  loop.run_until([this] { return kept->last == 4; }, kNever);
+  lose("worker1");
+  host_memory.forget("worker1");
+  bring_back("worker1");
+  finish();
+  EXPECT_THAT(deaths, ElementsAre());
+  ASSERT_EQ(record.without.size(), 1U);
+  EXPECT_EQ(record.without.front().step, 4U) << "else it writes no part of that version anyway";
+  const Result<SavedCheckpoint> saved = open_checkpoint(at(4));
+  EXPECT_TRUE(saved.ok()) << saved.error().message;
+}
+
 TEST_F(JobCheckpointsTest, ACheckpointOfAnotherNetIsRefused) {
   hash_of({.workers = 2});
   job.first_step = 4;
