@@ -1,6 +1,7 @@
 #include "actors/checkpoint/checkpoint_folder.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,20 @@
 namespace sterna::actors {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+Result<void> sync(const std::string& path, int flags) {
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (opened < 0) return system_error(path, errno);
+  // There are folders that cannot be synced.
+  const int failed = ::fsync(opened) == 0 || errno == EINVAL ? 0 : errno;
+  ::close(opened);
+  if (failed != 0) return system_error(path, failed);
+  return {};
+}
+
+}  // namespace
 
 Result<void> append_to_part(const std::string& path, ByteView bytes, bool first) {
   std::ofstream file(path, std::ios::binary | (first ? std::ios::trunc : std::ios::app));
@@ -36,14 +51,9 @@ Result<Bytes> read_of_part(const std::string& path, std::uint64_t offset, std::s
   return share(buffer, size);
 }
 
-Result<void> sync_part(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) return system_error(path, errno);
-  const int failed = ::fsync(file) == 0 ? 0 : errno;
-  ::close(file);
-  if (failed != 0) return system_error(path, failed);
-  return {};
-}
+Result<void> sync_part(const std::string& path) { return sync(path, O_NOFOLLOW); }
+
+Result<void> sync_folder(const std::string& folder) { return sync(folder, O_DIRECTORY); }
 
 void remove_checkpoint(const std::string& checkpoint) {
   std::error_code ignored;
@@ -51,8 +61,14 @@ void remove_checkpoint(const std::string& checkpoint) {
   fs::remove_all(checkpoint, ignored);
 }
 
+double written_at(const std::string& checkpoint) {
+  struct stat about {};
+  return ::stat(checkpoint.c_str(), &about) == 0 ? static_cast<double>(about.st_mtime) : 0;
+}
+
 void remove_old_checkpoints(const std::string& folder, const KeptCheckpoints& kept) {
-  const std::vector<FoundCheckpoint> found = find_checkpoints(folder);
+  std::vector<FoundCheckpoint> found = find_checkpoints(folder);
+  std::erase_if(found, [&](const auto& one) { return written_at(one.folder) < kept.since; });
   std::size_t whole = 0;
   const auto best = best_of_each_count(found);
   const auto is_best = [&](const FoundCheckpoint& one) {
@@ -63,7 +79,7 @@ void remove_old_checkpoints(const std::string& folder, const KeptCheckpoints& ke
     if (one->step > kept.made) continue;
     if (one->manifest) ++whole;
     const bool stays = (one->manifest && whole <= kept.keep) || (kept.best && is_best(*one)) ||
-                       one->step == kept.copied;
+                       one->step == kept.copied || kept.awaited.contains(one->step);
     if (!stays) remove_checkpoint(one->folder);
   }
 }

@@ -28,11 +28,25 @@ Result<void> finish(const SavedCheckpoint& copy, std::size_t keep) {
   const fs::path all = fs::path(copy.folder).parent_path();
   STERNA_TRY(write_atomically(all / kCopiedClusterFile, copy.manifest.resolved));
   STERNA_TRY(write_manifest(copy.folder, copy.manifest));
+  STERNA_TRY(sync_folder(all.string()));
   remove_old_checkpoints(all.string(), {.made = copy.manifest.step, .keep = keep});
   return {};
 }
 
 }  // namespace
+
+/// Held by who writes it, and by what is under way on disk: the last of them removes what was not
+/// finished, also where the asker waits no longer.
+struct CopyHolder::Begun {
+  SavedCheckpoint copy;
+  bool over = false;  ///< it is whole, or was removed
+  Begun() = default;
+  Begun(const Begun&) = delete;
+  Begun& operator=(const Begun&) = delete;
+  ~Begun() {
+    if (!over && !copy.folder.empty()) remove_checkpoint(copy.folder);
+  }
+};
 
 Result<void> CopyHolder::may_ask(Process& process, ActorId sender,
                                  const std::optional<Peer<CheckpointKeeperInterface>>& keeper) {
@@ -46,29 +60,31 @@ Result<void> CopyHolder::may_ask(Process& process, ActorId sender,
 
 Task<Result<CopyKept>> CopyHolder::keep(Peer<CheckpointKeeperInterface>& keeper,
                                         OnComputeThread on_disk, std::string own, KeepCopy what) {
-  if (!busy_.expired()) {
+  if (!begun_.expired()) {
     co_return Error{Errc::unavailable, "the copy before is still being written"};
   }
-  // Gone with this frame, also where the asker waits no longer.
-  const auto busy = std::make_shared<bool>(true);
-  busy_ = busy;
+  const auto begun = std::make_shared<Begun>();
+  begun_ = begun;
   Task<Result<CopyKept>> writing =
-      write(keeper, std::move(on_disk), std::move(own), std::move(what));
-  co_return co_await std::move(writing);
+      write(begun, keeper, std::move(on_disk), std::move(own), std::move(what));
+  Result<CopyKept> kept = co_await std::move(writing);
+  begun_.reset();  // what was under way on disk may hold it a little longer
+  co_return kept;
 }
 
-Task<Result<CopyKept>> CopyHolder::write(Peer<CheckpointKeeperInterface>& keeper,
+Task<Result<CopyKept>> CopyHolder::write(std::shared_ptr<Begun> begun,
+                                         Peer<CheckpointKeeperInterface>& keeper,
                                          OnComputeThread on_disk, std::string own, KeepCopy what) {
   STERNA_CO_ASSIGN(Manifest manifest, parse_manifest(what.manifest));
   const std::string name = checkpoint_name(manifest.step);
   std::error_code failed;
   const fs::path folder = fs::absolute(fs::path(own) / kCopyFolder / name, failed);
   if (failed) co_return system_error(std::string(kCopyFolder), failed.value());
-  const auto copy = std::make_shared<const SavedCheckpoint>(
-      SavedCheckpoint{folder.string(), std::move(manifest)});
-  Task<Result<void>> beginning = on_disk([copy] {
-    remove_checkpoint(copy->folder);
-    return make_directory(copy->folder);
+  begun->copy = {folder.string(), std::move(manifest)};
+  const SavedCheckpoint* const copy = &begun->copy;
+  Task<Result<void>> beginning = on_disk([begun] {
+    remove_checkpoint(begun->copy.folder);
+    return make_directory(begun->copy.folder);
   });
   Result<void> done = co_await std::move(beginning);
   for (std::size_t i = 0; done && i < copy->manifest.parts.size(); ++i) {
@@ -89,17 +105,19 @@ Task<Result<CopyKept>> CopyHolder::write(Peer<CheckpointKeeperInterface>& keeper
                      fmt::format("{}: {} bytes at {} of {}", part.file, size, offset, part.bytes)};
         break;
       }
-      Task<Result<void>> appending = on_disk([path, bytes = std::move(piece->bytes), offset] {
-        return append_to_part(path, bytes.view(), offset == 0);
-      });
+      Task<Result<void>> appending =
+          on_disk([begun, path, bytes = std::move(piece->bytes), offset] {
+            return append_to_part(path, bytes.view(), offset == 0);
+          });
       done = co_await std::move(appending);
       offset += size;
       if (part.bytes == 0) break;
     }
   }
-  Task<Result<void>> ending = on_disk([copy, done, keep = what.keep]() -> Result<void> {
-    Result<void> finished = done ? finish(*copy, keep) : done;
-    if (!finished) remove_checkpoint(copy->folder);
+  Task<Result<void>> ending = on_disk([begun, done, keep = what.keep]() -> Result<void> {
+    const Result<void> finished = done ? finish(begun->copy, keep) : done;
+    if (!finished) remove_checkpoint(begun->copy.folder);
+    begun->over = true;
     return finished;
   });
   STERNA_CO_TRY(std::move(ending));

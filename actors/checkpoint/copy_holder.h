@@ -33,9 +33,11 @@ class CopyHolder {
                               std::string own, KeepCopy what);
 
  private:
-  static Task<Result<CopyKept>> write(Peer<CheckpointKeeperInterface>& keeper,
+  struct Begun;
+  static Task<Result<CopyKept>> write(std::shared_ptr<Begun> begun,
+                                      Peer<CheckpointKeeperInterface>& keeper,
                                       OnComputeThread on_disk, std::string own, KeepCopy what);
-  std::weak_ptr<const bool> busy_;  // there while one is written
+  std::weak_ptr<Begun> begun_;  // there while one is written
 };
 
 }  // namespace sterna::actors

@@ -22,30 +22,14 @@ namespace fs = std::filesystem;
 /// doubles that.
 constexpr std::uint64_t kFirstAhead = 4;
 constexpr std::uint64_t kMostAhead = 1U << 20;
-/// Bytes in a second: a copy that takes longer, and as long as an actor's start, is given up.
-constexpr std::int64_t kSlowestCopy = 1'000'000;
 /// Where somebody waits for it, and steps may take seconds.
 constexpr std::uint64_t kSoonAhead = 2;
 /// So many versions are tried then: the first may be due while another is still written.
 constexpr int kSoonTries = 4;
+/// A server that comes again is told of a version which may be the job's last.
+constexpr Duration kTellAgainAfter = std::chrono::seconds(1);
 
 }  // namespace
-
-Result<void> note_precision(const std::string& folder, std::uint64_t version,
-                            const MeasuredPrecision& precision) {
-  const std::string path = (fs::path(folder) / checkpoint_name(version)).string();
-  Result<Manifest> manifest = read_manifest(path);
-  if (!manifest) return {};
-  manifest->precision = precision;
-  return write_manifest(path, *manifest);
-}
-
-Result<void> note_copy(const std::string& checkpoint, const std::string& at) {
-  STERNA_ASSIGN(Manifest manifest, read_manifest(checkpoint));
-  manifest.copy = at;
-  STERNA_TRY(parse_manifest(to_json(manifest)).in("where its copy lies"));  // a peer has said it
-  return write_manifest(checkpoint, manifest);
-}
 
 CheckpointKeeper::CheckpointKeeper(KeeperSetup setup, Finder finder)
     : setup_(std::move(setup)), finder_(std::move(finder)), reached_(setup_.job.first_step) {
@@ -58,18 +42,28 @@ CheckpointKeeper::CheckpointKeeper(KeeperSetup setup, Finder finder)
 CheckpointKeeper::~CheckpointKeeper() {
   setup_.record->keep_soon = nullptr;
   setup_.record->do_without = nullptr;
+  setup_.record->measured = nullptr;
 }
 
 void CheckpointKeeper::started() {
+  const Duration patience = setup_.job.deadlines.start;
+  for (const std::string& name : setup_.servers) {
+    servers_.emplace_back(*this, name, patience, finder_);
+  }
+  for (const std::string& name : setup_.workers) {
+    if (setup_.job.ranks_have_state()) workers_.emplace_back(*this, name, patience, finder_);
+  }
   if (setup_.job.checkpoint.every_seconds > 0) run(name_versions());
   if (!setup_.job.checkpoint.on()) return;
   setup_.record->keep_soon = [this] { run(keep_soon()); };
   setup_.record->do_without = [this](const std::string& writer) { do_without(writer); };
+  setup_.record->measured = [this](std::uint64_t version, const MeasuredPrecision& precision) {
+    measured(version, precision);
+  };
 }
 
 /// Of the versions that others have told of, too.
 void CheckpointKeeper::do_without(const std::string& writer) {
-  std::erase(setup_.workers, writer);
   if (writers_.erase(writer) == 0) return;
   std::vector<std::uint64_t> complete;
   for (auto& [version, pending] : pending_) {
@@ -92,21 +86,13 @@ std::string CheckpointKeeper::folder_of(std::uint64_t version) const {
 // ---- naming versions ----
 
 Task<Result<void>> CheckpointKeeper::find_writers() {
-  const Duration patience = setup_.job.deadlines.start;
-  std::deque<Peer<ParameterServerInterface>> servers;
-  std::deque<Peer<WorkerInterface>> workers;
-  for (const std::string& name : setup_.servers) {
-    servers.emplace_back(*this, name, patience, finder_);
-    STERNA_CO_TRY(servers.back().find());
+  for (auto& server : servers_) {
+    if (server.process() == ProcessId{}) STERNA_CO_TRY(server.find());
   }
-  const std::vector<std::string> names = setup_.workers;  // of which one may be lost meanwhile
-  for (std::size_t i = 0; setup_.job.ranks_have_state() && i < names.size(); ++i) {
-    workers.emplace_back(*this, names[i], patience, finder_);
-    STERNA_CO_TRY(workers.back().find());
+  for (auto& worker : workers_) {
+    const bool known = worker.process() != ProcessId{} || !writers_.contains(worker.name());
+    if (!known) STERNA_CO_TRY(worker.find());
   }
-  if (!servers_.empty()) co_return {};  // another has found them
-  servers_ = std::move(servers);
-  workers_ = std::move(workers);
   co_return {};
 }
 
@@ -136,7 +122,7 @@ Task<void> CheckpointKeeper::keep_soon() {
 }
 
 Task<Result<std::uint64_t>> CheckpointKeeper::name_next(std::uint64_t ahead) {
-  if (servers_.empty()) STERNA_CO_TRY(find_writers());
+  STERNA_CO_TRY(find_writers());
   for (; ahead <= kMostAhead; ahead *= 2) {
     const std::uint64_t version = reached_ + ahead;
     if (version >= setup_.job.steps) co_return setup_.job.steps;  // the end is kept anyway
@@ -163,20 +149,33 @@ Task<Result<bool>> CheckpointKeeper::name_version(std::uint64_t version) {
     const bool away = worker && !answer && answer.error().code == Errc::actor_down;
     if (away) answer = KeepAnswer{.kept = false, .version = reached_};
     STERNA_CO_ASSIGN(const KeepAnswer there, std::move(answer));
+    if (there.version > setup_.job.steps) {
+      co_return Error{Errc::malformed,
+                      fmt::format("one is at version {}, which the job has not", there.version)};
+    }
     all = all && there.kept;
     reached_ = std::max(reached_, there.version);
   }
   co_return all;
 }
 
-/// Servers of which no step changes anything hear so that there is such a version.
-Task<Result<void>> CheckpointKeeper::tell_all(std::uint64_t version) {
-  if (servers_.empty()) STERNA_CO_TRY(find_writers());
-  for (auto& server : servers_) {
-    Task<Result<KeepAnswer>> answer = server.ask(KeepVersion{version}, setup_.job.deadlines.step);
-    STERNA_CO_TRY(std::move(answer));
+/// Servers of which no step changes anything hear so that there is such a version. One that is away
+/// may have a partner, without which the run would end: that is no failure of the keeper's.
+void CheckpointKeeper::tell_all(std::uint64_t version) {
+  for (auto& server : servers_) run(tell(server, version));
+}
+
+Task<void> CheckpointKeeper::tell(Peer<ParameterServerInterface>& server, std::uint64_t version) {
+  for (bool first = true; version > decided_; first = false) {
+    auto asking = server.ask(KeepVersion{version}, setup_.job.deadlines.step);
+    const Result<KeepAnswer> answer = co_await std::move(asking);
+    if (answer) co_return;
+    if (first) {
+      log(fmt::format("{} is not told yet to keep step {}: {}", server.name(), version,
+                      answer.error().message));
+    }
+    co_await sleep(kTellAgainAfter);
   }
-  co_return {};
 }
 
 // ---- parts ----
@@ -193,8 +192,10 @@ Task<Result<void>> CheckpointKeeper::on(PartWritten part) {
         fmt::format("a part of version {}, which the job has not", part.version));
     co_return {};
   }
-  if (part.error.empty() && !part.skipped &&
-      (part.file.find('/') != std::string::npos || !part.file.ends_with(actor + ".safetensors"))) {
+  // Which of the two it is may have changed since, with the actor's host.
+  const bool its_own =
+      part.file == part_file(actor) || part.file == own_part_file(part.version, actor);
+  if (part.error.empty() && !part.skipped && !its_own) {
     process().blame_sender(fmt::format("a part called {:?}", part.file));
     co_return {};
   }
@@ -228,19 +229,19 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
     if (known != pending_.end() && known->second.parts.contains(actor)) co_return;
     if (known == pending_.end() || known->second.wrong.empty()) {  // else nobody wants it
       fetching_ = true;
-      Task<Result<void>> fetching = fetch(*node, part);
+      Task<Result<void>> fetching = fetch(*node, actor, part);
       const Result<void> fetched = co_await std::move(fetching);
       fetching_ = false;
       fetched_.notify_all();
       if (!fetched) wrong = fetched.error().message;
     }
   }
-  if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) run(tell_all(version));
+  if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) tell_all(version);
   if (version <= decided_ || !writers_.contains(actor)) co_return;  // by now
   Pending& pending = pending_[version];
   pending.heard.insert(actor);
   if (wrong.empty()) {
-    pending.parts[actor] = {actor, actor + ".safetensors", part.bytes, part.hash};
+    pending.parts[actor] = {actor, part_file(actor), part.bytes, part.hash};
   } else if (pending.wrong.empty()) {
     pending.wrong = wrong;
     if (part.skipped) ++setup_.record->skipped;
@@ -250,18 +251,21 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
 }
 
 /// From the run's folder on its host into the checkpoint's.
-Task<Result<void>> CheckpointKeeper::fetch(ProcessId node, PartWritten part) {
+Task<Result<void>> CheckpointKeeper::fetch(ProcessId node, std::string actor, PartWritten part) {
   const std::string folder = folder_of(part.version);
-  STERNA_CO_TRY(make_directory(folder));
-  const std::string plain = part.file.substr(checkpoint_name(part.version).size() + 1);
-  const std::string path = (fs::path(folder) / plain).string();
+  STERNA_CO_TRY(on_disk([folder] { return make_directory(folder); }));
+  const std::string path = (fs::path(folder) / part_file(actor)).string();
   for (std::uint64_t offset = 0; offset < part.bytes || offset == 0;) {
     STERNA_CO_ASSIGN(const FilePiece piece,
                      ask(agent_of<Coordinator>(kCoordinatorProcess),
                          ReadFile{node, part.file, offset}, kControlDeadline));
     if (piece.bytes.empty()) break;
-    STERNA_CO_TRY(append_to_part(path, piece.bytes.view(), offset == 0));
-    offset += piece.bytes.size();
+    const std::uint64_t size = piece.bytes.size();
+    auto appending = compute([path, bytes = piece.bytes, offset] {
+      return append_to_part(path, bytes.view(), offset == 0);
+    });
+    STERNA_CO_TRY(std::move(appending));
+    offset += size;
   }
   auto hashing = compute([path]() -> Result<Hash> {
     STERNA_TRY(sync_part(path));
@@ -288,8 +292,8 @@ SavedCheckpoint CheckpointKeeper::checkpoint_of(std::uint64_t version,
                     .parts = {},
                     .precision = {}};
   for (const auto& [name, part] : pending.parts) saved.manifest.parts.push_back(part);
-  const auto precision = setup_.record->precisions.find(version);
-  if (precision != setup_.record->precisions.end()) saved.manifest.precision = precision->second;
+  const auto precision = precisions_.find(version);
+  if (precision != precisions_.end()) saved.manifest.precision = precision->second;
   return saved;
 }
 
@@ -312,33 +316,39 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
   decided_ = std::max(decided_, version);
   give_up_before(version);
   if (!pending.wrong.empty()) {
-    remove_checkpoint(folder_of(version));
+    Task<Result<void>> removing = remove(version);
+    co_await std::move(removing);
     over(version);
     co_return;
   }
   const SavedCheckpoint saved = checkpoint_of(version, pending);
-  const CheckpointSection& how = setup_.job.checkpoint;
-  KeptCheckpoints kept{.made = version, .keep = how.keep, .best = how.best};
-  if (copying_) kept.copied = copying_->manifest.step;
-  auto writing = compute([saved, folder = setup_.folder, kept] {
-    Result<void> written = check_parts(saved, false);
-    if (written) written = write_manifest(saved.folder, saved.manifest);
-    if (written) remove_old_checkpoints(folder, kept);
-    return written;
+  Task<Result<void>> writing = on_disk([saved, folder = setup_.folder]() -> Result<void> {
+    STERNA_TRY(check_parts(saved, false));
+    STERNA_TRY(write_manifest(saved.folder, saved.manifest));
+    return sync_folder(folder);  // or a power cut takes this one, and those that it replaces
   });
   const Result<void> written = co_await std::move(writing);
-  if (written) {
-    ++setup_.record->made;
-    setup_.record->last = std::max(setup_.record->last, version);
-    setup_.committed(saved);
-    if (how.copies > 0) {
-      run(copy(saved));
-      if (version == setup_.job.steps) co_return;  // the end waits for it
-    }
-  } else {
-    remove_checkpoint(saved.folder);
+  if (!written) {
+    Task<Result<void>> removing = remove(version);
+    co_await std::move(removing);
     say_none(version, written.error().message);
+    over(version);
+    co_return;
   }
+  made_.insert(version);
+  ++setup_.record->made;
+  setup_.record->last = std::max(setup_.record->last, version);
+  setup_.committed(saved);
+  const bool copies = setup_.job.checkpoint.copies > 0;
+  if (copies) run(copy(saved));
+  // It may have come while the manifest was written without it.
+  const auto precision = precisions_.find(version);
+  if (precision != precisions_.end() && !saved.manifest.precision) {
+    run(note(version, precision->second));
+  }
+  Task<void> removing = remove_old();
+  co_await std::move(removing);
+  if (copies && version == setup_.job.steps) co_return;  // the end waits for it
   over(version);
 }
 
@@ -351,89 +361,6 @@ void CheckpointKeeper::over(std::uint64_t version) {
   if (version == setup_.job.steps) setup_.record->over = true;
   settled_ = std::max(settled_, version);
   settles_.notify_all();
-}
-
-// ---- copies ----
-
-Task<void> CheckpointKeeper::copy(SavedCheckpoint saved) {
-  const std::uint64_t version = saved.manifest.step;
-  const bool last = version == setup_.job.steps;
-  while (last && copying_) co_await copied_.wait();
-  if (copying_) {
-    say_no_copy(version, "the one before is still being copied");
-    co_return;
-  }
-  copying_ = saved;
-  Error why{Errc::unavailable, "no server and no worker is on another machine"};
-  bool done = false;
-  std::set<std::string> failed;  // hosts
-  const std::vector<CopyPlace> places =
-      setup_.copy_places ? setup_.copy_places() : std::vector<CopyPlace>();
-  for (std::size_t i = 0; i < places.size() && !done; ++i) {
-    const CopyPlace& place = places[i];
-    if (failed.contains(place.host)) continue;
-    copies_at_ = place.actor;
-    Task<Result<CopyKept>> asking = copy_at(place, saved);
-    const Result<CopyKept> kept = co_await std::move(asking);
-    // In this thread, as what else is noted in a manifest (note_precision()).
-    const Result<void> noted = kept ? note_copy(saved.folder, place.host + ":" + kept->folder)
-                                    : Result<void>(kept.error());
-    done = noted.ok();
-    if (done) break;
-    // Where only the actor was lost, another one there may do.
-    if (noted.error().code != Errc::actor_down) failed.insert(place.host);
-    why = Error(noted.error()).in(fmt::format("{} on {}", place.actor, place.host));
-  }
-  copying_.reset();
-  copies_at_.clear();
-  copied_.notify_all();
-  if (done) {
-    setup_.record->copied = std::max(setup_.record->copied, version);
-  } else {
-    say_no_copy(version, why.message);
-  }
-  if (last) over(version);
-}
-
-Task<Result<CopyKept>> CheckpointKeeper::copy_at(CopyPlace place, SavedCheckpoint saved) {
-  const Duration patience = setup_.job.deadlines.start;
-  const auto bytes = static_cast<std::int64_t>(saved.bytes());
-  const Duration deadline = patience + std::chrono::seconds(bytes / kSlowestCopy);
-  KeepCopy question{to_json(saved.manifest), setup_.job.checkpoint.keep};
-  if (place.is_server) {
-    Peer<ParameterServerInterface> server(*this, place.actor, patience, finder_);
-    STERNA_CO_TRY(server.find());
-    Task<Result<CopyKept>> asking = server.ask(std::move(question), deadline);
-    co_return co_await std::move(asking);
-  }
-  Peer<WorkerInterface> worker(*this, place.actor, patience, finder_);
-  STERNA_CO_TRY(worker.find());
-  Task<Result<CopyKept>> asking = worker.ask(std::move(question), deadline);
-  co_return co_await std::move(asking);
-}
-
-Task<Result<PartPiece>> CheckpointKeeper::on(ReadPart question) {
-  const PeerIdentity* peer = process().identity_of(sender().process);
-  if (!copying_ || peer == nullptr || peer->name != copies_at_ ||
-      question.version != copying_->manifest.step) {
-    co_return Error{Errc::not_found,
-                    fmt::format("no copy of step {} is made there now", question.version)};
-  }
-  const auto& parts = copying_->manifest.parts;
-  if (std::ranges::find(parts, question.file, &Manifest::Part::file) == parts.end()) {
-    process().blame_sender(fmt::format("a part called {:?}", question.file));
-    co_return Error{Errc::invalid_argument, "the checkpoint has no such part"};
-  }
-  auto reading =
-      compute([path = (fs::path(copying_->folder) / question.file).string(),
-               offset = question.offset] { return read_of_part(path, offset, ReadPart::kMost); });
-  STERNA_CO_ASSIGN(Bytes bytes, std::move(reading));
-  co_return PartPiece{std::move(bytes)};
-}
-
-void CheckpointKeeper::say_no_copy(std::uint64_t version, const std::string& why) {
-  ++setup_.record->copies_missed;
-  if (setup_.say_no_copy) setup_.say_no_copy(fmt::format("no copy of step {}: {}", version, why));
 }
 
 // ---- going on ----

@@ -46,8 +46,6 @@ struct KeeperRecord {
   std::uint64_t copies_missed = 0;     ///< of checkpoints that there are
   bool over = false;                   ///< the last version's is there, or will not be
   std::vector<std::string> said = {};  ///< why there is none of a version, a line each
-  /// Of versions that were evaluated: filled by who hears of it.
-  std::map<std::uint64_t, MeasuredPrecision> precisions = {};
   /// Makes one of the next version that all can still keep, which `soon` is then; null: there is
   /// nobody to make it, or none is to be made.
   std::function<void()> keep_soon = {};
@@ -55,6 +53,9 @@ struct KeeperRecord {
   /// From now on there is nobody of this name: checkpoints are made without its part. Null: there
   /// is nobody to make any.
   std::function<void(const std::string& writer)> do_without = {};
+  /// A version was evaluated: its checkpoint, which may only be in the making, is to say so. Null:
+  /// there is nobody to make any.
+  std::function<void(std::uint64_t version, const MeasuredPrecision& precision)> measured = {};
 };
 
 /// Adds a version's precision to its checkpoint in `folder`, where that is there by now.
@@ -74,10 +75,12 @@ struct CopyPlace {
 struct KeeperSetup {
   JobConfig job;
   std::string folder;    ///< of all checkpoints
+  double own_since = 0;  ///< those that were written there before are another run's (written_at())
   std::string resolved;  ///< the cluster file with every key explicit
   nets::Metadata note;   ///< as the manifests are to have it
   std::vector<std::string> servers;
   std::vector<std::string> workers;         ///< in the order of their ranks
+  bool is_evaluated = false;                ///< somebody will say how good versions are
   std::shared_ptr<const SavedState> state;  ///< of a job that resumes
   /// Where that actor's parts do not lie in `folder` now but in its node's folder: that node; null:
   /// all of them lie here.
@@ -109,6 +112,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   };
 
   void started() override;
+  /// Those that have never been found yet.
   Task<Result<void>> find_writers();
   Task<Result<void>> name_versions();
   Task<void> keep_soon();
@@ -116,11 +120,19 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Task<Result<std::uint64_t>> name_next(std::uint64_t ahead);
   /// Whether all can keep it.
   Task<Result<bool>> name_version(std::uint64_t version);
-  Task<Result<void>> tell_all(std::uint64_t version);
+  void tell_all(std::uint64_t version);
+  Task<void> tell(Peer<ParameterServerInterface>& server, std::uint64_t version);
   Task<void> taking(std::string actor, PartWritten part, std::shared_ptr<bool> done);
   Task<void> take(std::string actor, PartWritten part);
-  Task<Result<void>> fetch(ProcessId node, PartWritten part);
+  Task<Result<void>> fetch(ProcessId node, std::string actor, PartWritten part);
   Task<void> commit(std::uint64_t version);
+  /// What changes manifests and folders: on a compute thread, one after the other in the order in
+  /// which it was asked for. Not of a task that an asker may end.
+  Task<Result<void>> on_disk(std::function<Result<void>()> work);
+  Task<Result<void>> remove(std::uint64_t version);
+  Task<void> remove_old();
+  void measured(std::uint64_t version, const MeasuredPrecision& precision);
+  Task<void> note(std::uint64_t version, MeasuredPrecision precision);
   void do_without(const std::string& writer);
   Task<void> commit_if_pending(std::uint64_t version);
   /// Versions before `version` of which a part will not come.
@@ -143,6 +155,11 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Condition taken_;        // a part, or it never will be
   bool fetching_ = false;  // one part at a time: answers that wait in a link are bounded
   Condition fetched_;
+  std::uint64_t disk_turns_ = 0;  // taken
+  std::uint64_t disk_turn_ = 0;   // whose it is
+  Condition disk_free_;
+  std::set<std::uint64_t> made_;  // by this one, removed or not
+  std::map<std::uint64_t, MeasuredPrecision> precisions_;
   std::optional<SavedCheckpoint> copying_;
   std::string copies_at_;      ///< who makes that copy
   Condition copied_;           ///< or there will be none

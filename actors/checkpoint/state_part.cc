@@ -33,14 +33,15 @@ std::span<const float> floats_of(const Bytes& bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-/// The parts in that folder that end so.
-void remove_parts(const fs::path& folder, const std::string& end) {
+/// That actor's parts in that folder. A name may end as another's does: "a.b" as "b".
+void remove_own_parts(const fs::path& folder, std::string_view actor) {
   std::vector<fs::path> parts;
   std::error_code failed;
   fs::directory_iterator at(folder.empty() ? "." : folder, failed);
   for (const fs::directory_iterator none; !failed && at != none; at.increment(failed)) {
     const std::string name = at->path().filename().string();
-    if (name.starts_with(kStepPrefix) && name.ends_with(end)) parts.push_back(at->path());
+    const auto version = parse_checkpoint_name(name.substr(0, name.find('.')));
+    if (version && name == own_part_file(*version, actor)) parts.push_back(at->path());
   }
   for (const fs::path& part : parts) fs::remove(part, failed);
 }
@@ -133,13 +134,20 @@ std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
   return version;
 }
 
+std::string part_file(std::string_view actor) { return fmt::format("{}.safetensors", actor); }
+
+std::string own_part_file(std::uint64_t version, std::string_view actor) {
+  return fmt::format("{}.{}", checkpoint_name(version), part_file(actor));
+}
+
 PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& own,
                        const std::string& actor) {
-  const std::string file = actor + ".safetensors";
-  const std::string name = checkpoint_name(part.version);
-  PartWritten said{.version = part.version, .file = folder.empty() ? name + "." + file : file};
-  if (folder.empty()) remove_parts(own, "." + file);
-  const fs::path path = folder.empty() ? fs::path(own) / said.file : fs::path(folder) / name / file;
+  const bool fetched = folder.empty();
+  PartWritten said{.version = part.version,
+                   .file = fetched ? own_part_file(part.version, actor) : part_file(actor)};
+  if (fetched) remove_own_parts(own, actor);
+  const fs::path place = fetched ? fs::path(own) : fs::path(folder) / checkpoint_name(part.version);
+  const fs::path path = place / said.file;
   const Result<void> written = write(part, path, said);
   if (!written) said.error = written.error().message;
   return said;

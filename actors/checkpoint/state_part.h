@@ -62,9 +62,14 @@ std::string checkpoint_name(std::uint64_t version);
 /// The inverse, of what is such a name.
 std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name);
 
-/// Writes the part into its version's folder within `folder`, as "ACTOR.safetensors", whole or not
-/// at all, and syncs it. Without a folder it lies in the process's `own` one, to be fetched from
-/// there, as "step-000001000.ACTOR.safetensors", in place of the actor's part before. What became
+/// "ACTOR.safetensors"
+std::string part_file(std::string_view actor);
+/// "step-000001000.ACTOR.safetensors": where it has to be fetched.
+std::string own_part_file(std::uint64_t version, std::string_view actor);
+
+/// Writes the part into its version's folder within `folder`, as part_file(), whole or not at all,
+/// and syncs it. Without a folder it lies in the process's `own` one, to be fetched from there, as
+/// own_part_file(), in place of the actor's part before. What became
 /// of it is the message, an error included.
 PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& own,
                        const std::string& actor);

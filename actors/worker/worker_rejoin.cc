@@ -167,6 +167,9 @@ Result<Residuals> Worker::residuals_of(std::uint32_t rank) {
       without_residuals_ == 0 ? first : std::min(without_residuals_from_, first);
   ++without_residuals_;
   residuals.zero_before(first);
+  // The one before may have written its part of this version, with what it kept: with zeros it is
+  // another one, of a checkpoint that may be there.
+  if (job.in_step()) kept_.begin_behind(first);
   return residuals;
 }
 

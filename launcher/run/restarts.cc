@@ -32,7 +32,9 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   if (!outcome.lost || outcome.interrupted || outcome.told_while_stopping || !checkpoint.on()) {
     return false;
   }
-  auto found = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, true);
+  // Of the run's own: another's would be gone on from as if its steps were done here.
+  auto found = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, true,
+                                      job.checkpoints_since);
   if (found != nullptr) job.from = std::move(found);
   const std::int64_t step =
       job.from ? static_cast<std::int64_t>(job.from->manifest.step) : std::int64_t{0};

@@ -1,7 +1,6 @@
 #include "launcher/run/resume.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "actors/checkpoint/checkpoint_folder.h"
 #include "actors/weights/model_note.h"
 #include "actors/weights/trained_weights.h"
 #include "kernels/optimizer/schedule.h"
@@ -78,11 +78,12 @@ std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir
 std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std::string& folder,
                                                                       const std::string& net,
                                                                       std::uint64_t steps,
-                                                                      bool contents) {
+                                                                      bool contents, double since) {
   std::vector<actors::FoundCheckpoint> there = actors::find_checkpoints(folder);
   std::ranges::reverse(there);
   for (const actors::FoundCheckpoint& found : there) {
     if (!found.manifest || found.manifest->net != net) continue;
+    if (actors::written_at(found.folder) < since) continue;
     actors::SavedCheckpoint saved{found.folder, *found.manifest};
     if (saved.manifest.step >= steps || !actors::check_parts(saved, contents)) continue;
     return std::make_shared<const actors::SavedCheckpoint>(std::move(saved));
@@ -131,11 +132,6 @@ std::optional<double> began(const std::string& run_dir) {
   return first["time"].is_number() ? std::optional(first["time"].get<double>()) : std::nullopt;
 }
 
-double written_at(const std::string& path) {
-  struct stat about {};
-  return ::stat(path.c_str(), &about) == 0 ? static_cast<double>(about.st_mtime) : 0;
-}
-
 /// The newest whole one that was made since the run began, in a folder where others' may lie; "":
 /// none.
 std::string newest_since(const std::string& run_dir, const ClusterFile& file) {
@@ -144,8 +140,7 @@ std::string newest_since(const std::string& run_dir, const ClusterFile& file) {
   auto there = actors::find_checkpoints(own_folder(file, run_dir));
   std::ranges::reverse(there);
   for (const actors::FoundCheckpoint& one : there) {
-    // A file's time has whole seconds.
-    if (!one.manifest || written_at(one.folder) < std::floor(*since)) continue;
+    if (!one.manifest || actors::written_at(one.folder) < std::floor(*since)) continue;
     if (one.manifest->net != file.job.net) continue;
     if (actors::check_parts({one.folder, *one.manifest}, true)) return one.folder;
   }
@@ -165,6 +160,11 @@ Result<void> check_may_begin(const std::string& run_dir) {
 }
 
 }  // namespace
+
+double own_since(const ClusterFile& file, const std::string& run_dir, double now) {
+  if (file.checkpoint.folder.empty() || goes_on_in_place(file)) return 0;
+  return std::floor(began(run_dir).value_or(now));
+}
 
 ClusterFile begun_again(ClusterFile file, const std::string& run_dir) {
   if (file.gradient.codec == actors::kAutoCodec) {
@@ -235,6 +235,7 @@ Result<actors::KeeperSetup> keeper_setup_of(const ClusterFile& file, const actor
   setup.note = to_metadata(note);
   setup.servers = file.names_of_servers();
   if (!job.exchanges_within()) setup.workers = file.names_of(Role::kWorker);
+  setup.is_evaluated = file.count(Role::kEvaluator) > 0;
   if (from != nullptr) {
     STERNA_ASSIGN(actors::SavedState state, actors::SavedState::open(*from));
     setup.state = std::make_shared<const actors::SavedState>(std::move(state));

@@ -23,12 +23,17 @@ bool goes_on_in_place(const ClusterFile& file);
 /// what was made since the run began is its own. What codec = "auto" chose stays chosen.
 ClusterFile begun_again(ClusterFile file, const std::string& run_dir);
 
+/// Since when what is written where the file has its checkpoints is the run's own: 0, all is,
+/// unless the file names a folder, where others' may lie. `now`: when it begins, if it has not yet.
+double own_since(const ClusterFile& file, const std::string& run_dir, double now);
+
 /// The newest whole one in `folder`, of this net, that leaves steps to be made; null where there is
-/// none. `contents`: every byte of it is read.
+/// none. `contents`: every byte of it is read. `since`: those written before are passed over.
 std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std::string& folder,
                                                                       const std::string& net,
                                                                       std::uint64_t steps,
-                                                                      bool contents);
+                                                                      bool contents,
+                                                                      double since = 0);
 
 /// Where the checkpoints lie that the run may go on from, or the one that its file names.
 std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir);

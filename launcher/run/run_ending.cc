@@ -122,8 +122,8 @@ std::optional<std::uint64_t> own_checkpoint(const JobOutcome& outcome, const Job
   if (may_be_others && outcome.record.result.checkpoint.empty() && !has_gone_on) {
     return std::nullopt;
   }
-  const auto newest =
-      newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false);
+  const auto newest = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps,
+                                             false, job.checkpoints_since);
   return newest == nullptr ? std::nullopt : std::optional(newest->manifest.step);
 }
 

@@ -304,6 +304,7 @@ class Job {
                   keeper_setup_of(options_.file, job, options_.data, options_.from.get(),
                                   options_.checkpoints));
     setup.resolved = options_.resolved;
+    setup.own_since = options_.checkpoints_since;
     if (options_.file.checkpoint.folder.empty()) {
       setup.node_of = [this](const std::string& actor) { return places_.node_elsewhere(actor); };
     }
@@ -365,9 +366,7 @@ class Job {
       const auto version = static_cast<std::uint64_t>(one.step);
       const actors::MeasuredPrecision precision{one.precision_at_1,
                                                 static_cast<std::uint64_t>(one.examples)};
-      kept_->precisions[version] = precision;
-      const Result<void> noted = actors::note_precision(options_.checkpoints, version, precision);
-      if (!noted) news_.logged(noted.error().message);
+      if (kept_->measured) kept_->measured(version, precision);
     };
     hooks.changed = [this] { show_(outcome_.record); };
     hooks.actor_whole = [this](const PeerIdentity& actor) {

@@ -28,7 +28,9 @@ struct JobOptions {
   std::string run_directory;  ///< for the result; may be empty
   std::string weights;        ///< file for the final weights; empty: none
   std::string checkpoints;    ///< folder for them; empty: none
-  std::string resolved;       ///< the file with every key explicit, as checkpoints keep it
+  /// Those that were written there before are another run's (actors::written_at()).
+  double checkpoints_since = 0;
+  std::string resolved;  ///< the file with every key explicit, as checkpoints keep it
   /// What the job goes on from; null: nothing.
   std::shared_ptr<const actors::SavedCheckpoint> from;
   /// What was lost before: the last of it is why this job begins where it does.

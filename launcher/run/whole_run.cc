@@ -355,6 +355,7 @@ class WholeRun {
                                                      ? directory_->checkpoints_path()
                                                      : expand_home(file_.checkpoint.folder))
                            .string();
+    job_.checkpoints_since = own_since(file_, directory_->path(), in_unix_seconds(now_));
     job_.resolved = launcher::resolved(resolved_);
     job_.weights = std::filesystem::absolute(directory_->weights_path()).string();
     job_.log_directory = std::filesystem::absolute(directory_->logs_path()).string();

@@ -188,8 +188,9 @@ Result<void> Cluster::start() {
   assert(agent.id.local == kAgent);
   agent_ = static_cast<LauncherActor*>(process().find(agent.id.local));
   process().set_on_death([this](LocalId dead, const std::string& cause) {
-    if (dead != kAgent) return;
-    agent_ = nullptr;
+    // Whoever else has failed in this process does a part of the run's work: nobody else would.
+    if (dead != kAgent && cause.empty()) return;
+    if (dead == kAgent) agent_ = nullptr;
     if (failure_) return;
     failure_.emplace();
     failure_->process = kLauncherProcess;

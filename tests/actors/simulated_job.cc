@@ -174,6 +174,7 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
     for (std::uint32_t i = 0; i < servers; ++i) setup.servers.push_back(numbered("server", i));
     for (const WorkerRanks& one : server.workers) setup.workers.push_back(one.name);
     if (within) std::swap(setup.servers, setup.workers);
+    setup.is_evaluated = true;
     if (job.resumes) {
       setup.state = std::make_shared<const SavedState>(
           SavedState::open(open_checkpoint(layout.resume).value()).value());

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -49,6 +50,16 @@ TEST_F(CheckpointFolder, TheBestStaysOfThoseThatCompare) {
   keep(50, MeasuredPrecision{0.90, 2000});
   EXPECT_THAT(stay({.made = 50, .keep = 1, .best = true}), ElementsAre(20, 30, 50));
   EXPECT_THAT(stay({.made = 50, .keep = 1}), ElementsAre(50));
+}
+
+TEST_F(CheckpointFolder, OthersStayAndCountForNothing) {
+  for (const std::uint64_t step : {10, 20, 30, 40}) keep(step, MeasuredPrecision{0.9, 2000});
+  for (const std::uint64_t step : {10, 30}) {
+    const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+    std::filesystem::last_write_time(folder.path() + "/" + checkpoint_name(step), before);
+  }
+  const double since = written_at(folder.path() + "/" + checkpoint_name(20)) - 60;
+  EXPECT_THAT(stay({.made = 40, .keep = 1, .since = since}), ElementsAre(10, 30, 40));
 }
 
 TEST_F(CheckpointFolder, ASamplesLuckMakesNoBest) {

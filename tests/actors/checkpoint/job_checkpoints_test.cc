@@ -299,6 +299,41 @@ TEST_F(JobCheckpointsTest, OneThatIsAskedForIsOfAnEarlyVersionThatAllCanKeep) {
   }
 }
 
+TEST_F(JobCheckpointsTest, AServerThatIsAwayForLongIsNoFailureOfTheKeepers) {
+  job.init.train_only = {"logits"};  // servers of which no step changes anything are told
+  job.deadlines.start = job.deadlines.step = std::chrono::seconds(2);
+  launch({.servers = 2, .workers = 2, .replicas = true});
+  loop.run_until([this] { return !record.progress.empty(); }, kNever);
+  lose("server0");
+  pass(std::chrono::minutes(1));
+  EXPECT_THAT(deaths, ElementsAre());
+  bring_back("server0");
+  finish();
+  EXPECT_THAT(deaths, ElementsAre());
+  EXPECT_TRUE(record.finished);
+  EXPECT_TRUE(kept->over);
+  EXPECT_THAT(log, testing::Contains(HasSubstr("server0 is not told yet to keep step 4: ")));
+}
+
+TEST_F(JobCheckpointsTest, AWorkerThatGoesOnWithoutItsResidualsLeavesItsPartAsItIs) {
+  job.gradient.error_feedback = true;
+  job.gradient.residuals = LostResiduals::zero;
+  network.set_delay([](const std::string& from, const std::string& to) {
+    return std::chrono::milliseconds(from == "worker1" && to == "server0" ? 100 : 0);
+  });
+  launch({.workers = 2});
+  loop.run_until([this] { return kept->last == 4; }, kNever);
+  lose("worker1");
+  host_memory.forget("worker1");
+  bring_back("worker1");
+  finish();
+  EXPECT_THAT(deaths, ElementsAre());
+  ASSERT_EQ(record.without.size(), 1U);
+  EXPECT_EQ(record.without.front().step, 4U) << "else it writes no part of that version anyway";
+  const Result<SavedCheckpoint> saved = open_checkpoint(at(4));
+  EXPECT_TRUE(saved.ok()) << saved.error().message;
+}
+
 TEST_F(JobCheckpointsTest, ACheckpointOfAnotherNetIsRefused) {
   hash_of({.workers = 2});
   job.first_step = 4;

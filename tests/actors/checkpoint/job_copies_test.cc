@@ -113,6 +113,17 @@ TEST_F(JobCopies, AreMadeByAnotherWhereTheFirstIsLost) {
   EXPECT_THAT(read_manifest(here(12))->copy, StartsWith("b:"));
 }
 
+TEST_F(JobCopies, ThatNobodyWaitsForAnyMoreAreRemoved) {
+  JobLayout layout{.workers = 2};
+  layout.copies_at = {{"worker1", "b", false}};
+  launch(layout);
+  loop.run_until([this] { return fs::exists(copy(4) + "/server0.safetensors"); }, kNever);
+  ASSERT_FALSE(fs::exists(copy(4) + "/" + kManifestFile));
+  process_of("launcher").process->kill(ref_of(kKeeperName).id.local, "");
+  pass(std::chrono::seconds(1));
+  EXPECT_FALSE(fs::exists(copy(4)));
+}
+
 TEST_F(JobCopies, WhereTheyAreSaidToLieIsNoPartOfAManifestUnlessItIsAPlace) {
   JobLayout layout{.workers = 2};
   layout.copies_at = {{"server0", "b", true}};

@@ -10,6 +10,7 @@
 
 #include "actors/checkpoint/state_part.h"
 #include "launcher/record/run_directory.h"
+#include "launcher/run/restarts.h"
 #include "launcher/run/resume.h"
 #include "launcher/view/result_json.h"
 #include "tests/temporary_folder.h"
@@ -154,6 +155,25 @@ TEST_F(RunEndingTest, OthersCheckpointsAreNotItsOwn) {
   EXPECT_EQ(end(outcome).first, 75);
   job.file.checkpoint.resume.given = true;
   EXPECT_EQ(end(failed(true)).first, 75) << "it goes on from whatever lies there";
+}
+
+TEST_F(RunEndingTest, WhatItIsStartedAgainFromIsItsOwn) {
+  keep_checkpoint(10);
+  keep_checkpoint(80);
+  const std::string others = job.checkpoints + "/" + actors::checkpoint_name(80);
+  std::filesystem::last_write_time(
+      others, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  const double now = in_unix_seconds(std::chrono::system_clock::now());
+  job.checkpoints_since = own_since(job.file, folder.path(), now - 60);
+  EXPECT_EQ(job.checkpoints_since, 0) << "in its own directory there are no others'";
+  job.file.checkpoint.folder = job.checkpoints;
+  job.checkpoints_since = own_since(job.file, folder.path(), now - 60);
+  JobOutcome outcome = failed(true);
+  outcome.record.result.checkpoint = job.checkpoints + "/" + actors::checkpoint_name(10);
+  EXPECT_EQ(own_checkpoint(outcome, job), 10U);
+  ASSERT_TRUE(Restarts().after(outcome, job));
+  ASSERT_NE(job.from, nullptr);
+  EXPECT_EQ(job.from->manifest.step, 10U);
 }
 
 TEST_F(RunEndingTest, OneThatIsDoneIsDone) {

@@ -28,6 +28,16 @@ TEST_F(ClusterSim, NamesAreFoundFromTheLauncher) {
   EXPECT_EQ(nobody.error().code, Errc::not_found);
 }
 
+TEST_F(ClusterSim, AnActorOfTheLaunchersOwnThatFailsEndsTheRun) {
+  const auto local = [&] { return cluster.process().spawn<PeerActor>(PeerArgs{}).id.local; };
+  cluster.process().kill(local(), "");
+  EXPECT_FALSE(wait([&] { return cluster.failure().has_value(); }, seconds(1)));
+  cluster.process().kill(local(), "it threw");
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(1)));
+  EXPECT_EQ(cluster.failure()->identity.name, "launcher");
+  EXPECT_EQ(cluster.failure()->cause, "it threw");
+}
+
 TEST_F(ClusterSim, AnInterruptWhileItStopsEndsTheGrace) {
   spawn("a");
   spawn("b");
