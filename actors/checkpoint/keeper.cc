@@ -316,7 +316,7 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
   decided_ = std::max(decided_, version);
   give_up_before(version);
   if (!pending.wrong.empty()) {
-    Task<Result<void>> removing = remove(version);
+    Task<void> removing = remove(version);
     co_await std::move(removing);
     over(version);
     co_return;
@@ -329,7 +329,7 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
   });
   const Result<void> written = co_await std::move(writing);
   if (!written) {
-    Task<Result<void>> removing = remove(version);
+    Task<void> removing = remove(version);
     co_await std::move(removing);
     say_none(version, written.error().message);
     over(version);

@@ -129,7 +129,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   /// What changes manifests and folders: on a compute thread, one after the other in the order in
   /// which it was asked for. Not of a task that an asker may end.
   Task<Result<void>> on_disk(std::function<Result<void>()> work);
-  Task<Result<void>> remove(std::uint64_t version);
+  Task<void> remove(std::uint64_t version);
   Task<void> remove_old();
   void measured(std::uint64_t version, const MeasuredPrecision& precision);
   Task<void> note(std::uint64_t version, MeasuredPrecision precision);

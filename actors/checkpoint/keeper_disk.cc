@@ -28,11 +28,12 @@ Task<Result<void>> CheckpointKeeper::on_disk(std::function<Result<void>()> work)
   co_return done;
 }
 
-Task<Result<void>> CheckpointKeeper::remove(std::uint64_t version) {
-  return on_disk([folder = folder_of(version)]() -> Result<void> {
+Task<void> CheckpointKeeper::remove(std::uint64_t version) {
+  Task<Result<void>> removing = on_disk([folder = folder_of(version)]() -> Result<void> {
     remove_checkpoint(folder);
     return {};
   });
+  (void)co_await std::move(removing);
 }
 
 Task<void> CheckpointKeeper::remove_old() {
@@ -51,7 +52,7 @@ Task<void> CheckpointKeeper::remove_old() {
     remove_old_checkpoints(folder, kept);
     return {};
   });
-  co_await std::move(removing);
+  (void)co_await std::move(removing);
 }
 
 void CheckpointKeeper::measured(std::uint64_t version, const MeasuredPrecision& precision) {
