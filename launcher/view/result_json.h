@@ -129,6 +129,8 @@ struct RunResult {
   std::optional<double> bits_per_element_down;
   std::uint64_t bytes_up = 0;  ///< whole frames, envelopes included
   std::uint64_t bytes_down = 0;
+  std::uint64_t coded_bytes_up = 0;  ///< as StepMetrics'
+  std::uint64_t coded_bytes_down = 0;
   std::string parameters_sha256;
   std::vector<PlansOfWorkers> plans = {};        ///< of workers on devices, the first kMostPlans
   static constexpr std::size_t kMostPlans = 16;  ///< that differ
