@@ -68,9 +68,9 @@ double x_at(const Known& known, std::int64_t first_step, std::int64_t step) {
 std::optional<double> x_of_step(const Json& line, const std::string& x) {
   if (x == "examples") return json_number_of(line, "examples");
   if (x == "seconds") return json_number_of(line, "seconds").value_or(0);
-  const std::optional<double> up = json_number_of(line, x + "_up");
+  const std::optional<double> up = json_number_of(line, (x + "_up").c_str());
   if (!up) return std::nullopt;  // an older run does not tell
-  return *up + json_number_of(line, x + "_down").value_or(0);
+  return *up + json_number_of(line, (x + "_down").c_str()).value_or(0);
 }
 
 class Reader {

@@ -192,7 +192,9 @@ TEST(ResumeCommand, IsOneThatAShellTakes) {
 }
 
 TEST_F(RunEndingTest, OneThatDivergedSaysSo) {
-  options.file.actors.push_back({.name = "worker0", .role = Role::kWorker});
+  ActorPlan& worker = options.file.actors.emplace_back();
+  worker.name = "worker0";
+  worker.role = Role::kWorker;
   JobOutcome outcome;
   outcome.record.result.exit = kExitDone;
   outcome.record.result.precision_at_1 = 0.1;
