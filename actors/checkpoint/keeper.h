@@ -45,6 +45,7 @@ struct KeeperRecord {
   std::uint64_t copied = 0;            ///< the newest version of which a copy lies elsewhere
   std::uint64_t copies_missed = 0;     ///< of checkpoints that there are
   bool over = false;                   ///< the last version's is there, or will not be
+  bool writes = false;                 ///< something is under way on disk
   std::vector<std::string> said = {};  ///< why there is none of a version, a line each
   /// Makes one of the next version that all can still keep, which `soon` is then; null: there is
   /// nobody to make it, or none is to be made.

@@ -20,10 +20,12 @@ Result<void> note_precision(const std::string& folder, std::uint64_t version,
 
 Task<Result<void>> CheckpointKeeper::on_disk(std::function<Result<void>()> work) {
   const std::uint64_t turn = disk_turns_++;
+  setup_.record->writes = true;
   while (turn != disk_turn_) co_await disk_free_.wait();
   auto working = compute(std::move(work));
   Result<void> done = co_await std::move(working);
   ++disk_turn_;
+  setup_.record->writes = disk_turn_ != disk_turns_;
   disk_free_.notify_all();
   co_return done;
 }

@@ -94,13 +94,14 @@ Result<void> mend(RealMachine& machine, const HostSection& host, const std::stri
 }
 
 /// That have a manifest, the newest first; of a folder that is one itself, that.
-std::vector<actors::SavedCheckpoint> newest_first(const std::string& folder) {
+std::vector<actors::SavedCheckpoint> newest_first(const std::string& folder, double since) {
   if (Result<actors::Manifest> own = actors::read_manifest(folder)) {
     return {actors::SavedCheckpoint{folder, std::move(*own)}};
   }
   std::vector<actors::SavedCheckpoint> all;
   for (const actors::FoundCheckpoint& one : actors::find_checkpoints(folder)) {
-    if (one.manifest) all.push_back({one.folder, *one.manifest});
+    const bool counts = one.manifest && actors::written_at(one.folder) >= since;
+    if (counts) all.push_back({one.folder, *one.manifest});
   }
   std::ranges::reverse(all);
   return all;
@@ -108,13 +109,13 @@ std::vector<actors::SavedCheckpoint> newest_first(const std::string& folder) {
 
 /// Whether all of it is as it was written, by now.
 bool mend_all(RealMachine& machine, const ClusterFile& file, const actors::SavedCheckpoint& saved,
-              bool contents, const std::function<void(const std::string& line)>& say,
+              const std::function<void(const std::string& line)>& say,
               const std::function<bool()>& stop) {
   const std::string& copy = saved.manifest.copy;
   const std::size_t colon = copy.find(':');
   const auto host = std::ranges::find(file.hosts, copy.substr(0, colon), &HostSection::name);
   for (const actors::Manifest::Part& part : saved.manifest.parts) {
-    const Result<void> whole = actors::check_part(saved, part, contents);
+    const Result<void> whole = actors::check_part(saved, part, true);
     if (whole) continue;
     if (copy.empty()) return false;  // who goes on says so
     if (host == file.hosts.end() || host->ssh.empty()) {
@@ -135,14 +136,14 @@ bool mend_all(RealMachine& machine, const ClusterFile& file, const actors::Saved
 }  // namespace
 
 void mend_newest(RealMachine& machine, const ClusterFile& file, const std::string& folder,
-                 bool contents, const std::function<void(const std::string& line)>& say,
+                 double since, const std::function<void(const std::string& line)>& say,
                  const std::function<bool()>& stop) {
-  const std::vector<actors::SavedCheckpoint> all = newest_first(folder);
+  const std::vector<actors::SavedCheckpoint> all = newest_first(folder, since);
   const bool copied = std::ranges::any_of(
       all, [](const actors::SavedCheckpoint& one) { return !one.manifest.copy.empty(); });
   if (!copied) return;
   for (const actors::SavedCheckpoint& saved : all) {
-    if (stop() || mend_all(machine, file, saved, contents, say, stop)) return;
+    if (stop() || mend_all(machine, file, saved, say, stop)) return;
   }
 }
 

@@ -90,8 +90,12 @@ class Reader {
       known_.erase(known_.upper_bound(step), known_.end());
       offset_ = known_.empty() ? 0 : known_.rbegin()->second;
     }
-    if (kind == "step" || kind == "loss")
-      begins_ = begins_.value_or(std::max<std::int64_t>(step, 1));
+    // Of a rank by itself it is the version that it computed from, else steps that are done.
+    if (kind == "loss" && line.contains("rank")) {
+      begins_ = std::min(begins_.value_or(step), step);
+    } else if (kind == "step" || kind == "loss") {
+      begins_ = begins_.value_or(std::max<std::int64_t>(step - 1, 0));
+    }
     if (kind == "step") {
       if (const auto x = x_of_step(line, what_.x)) known_[step] = offset_ + *x;
     }
@@ -119,7 +123,7 @@ class Reader {
   /// In the order of their steps, of each the last that was told, at their x.
   MeasuredRun take(bool resumes) {
     MeasuredRun run;
-    if (resumes && begins_) run.first_step = *begins_ - 1;
+    if (resumes && begins_) run.first_step = *begins_;
     const auto of =
         std::ranges::find_if(points_, [](const auto& one) { return !one.second.empty(); });
     if (of == points_.end()) return run;
@@ -144,7 +148,7 @@ class Reader {
   const PlotQuantities& what_;
   std::map<std::string, RunPoints> points_;  ///< of averages, of parameters; of no evaluation: ""
   Known known_;
-  std::optional<std::int64_t> begins_;  ///< the first step that was told of
+  std::optional<std::int64_t> begins_;  ///< behind which step it tells of steps
   bool of_ranks_ = false;               ///< there are lines of single ranks
   double offset_ = 0;                   ///< what the attempts before came to
 };
@@ -190,8 +194,9 @@ Result<MeasuredRun> run_points(const std::string& run, const PlotQuantities& wha
     const std::string of = y.kind == kEvaluation ? fmt::format("{} on {}", whose, what.subset) : "";
     return Error{Errc::not_found, fmt::format("{}: has no {}{}", path, what.y, of)};
   }
-  if (what.x == "examples" && !reader.knows_x()) {
-    return Error{Errc::not_found, path + ": does not say how many examples were trained with"};
+  if ((what.x == "examples" || what.x == "coded_bytes") && !reader.knows_x()) {
+    return Error{Errc::not_found,
+                 fmt::format("{}: an older program's, which says no {}", path, what.x)};
   }
   return all;
 }

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <array>
 #include <functional>
 #include <optional>
@@ -37,7 +40,9 @@ Result<std::optional<ReportCurve>> read_curve(const std::vector<std::string>& ru
                     .x_label = plot->x_label,
                     .y_label = plot->y_label,
                     .svg = {},
-                    .note = plot->note,
+                    .note = fmt::format("{}{}{}", plot->note,
+                                        plot->note.empty() || plot->words.empty() ? "" : "; ",
+                                        fmt::join(plot->words, "; ")),
                     .left_out = left_out};
   STERNA_ASSIGN(curve.svg, picture_of(*plot, PictureForm::svg, folder));
   for (const PlotCurve& one : plot->curves) {

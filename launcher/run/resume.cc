@@ -33,6 +33,31 @@ std::string own_folder(const ClusterFile& file, const std::string& run_dir) {
   return (std::filesystem::path(run_dir) / actors::kCheckpointFolder).string();
 }
 
+/// When the run in this directory began, in seconds since 1970: by the first line of its metrics.
+std::optional<double> began(const std::string& run_dir) {
+  std::ifstream metrics((std::filesystem::path(run_dir) / "metrics.jsonl").string());
+  std::string line;
+  if (!std::getline(metrics, line)) return std::nullopt;
+  const auto first = nlohmann::json::parse(line, nullptr, false);
+  if (!first.is_object() || !first.contains("time")) return std::nullopt;
+  return first["time"].is_number() ? std::optional(first["time"].get<double>()) : std::nullopt;
+}
+
+/// The newest whole one that was made since the run began, in a folder where others' may lie; "":
+/// none.
+std::string newest_since(const std::string& run_dir, const ClusterFile& file) {
+  const std::optional<double> since = began(run_dir);
+  if (!since) return "";
+  auto there = actors::find_checkpoints(own_folder(file, run_dir));
+  std::ranges::reverse(there);
+  for (const actors::FoundCheckpoint& one : there) {
+    if (!one.manifest || actors::written_at(one.folder) < std::floor(*since)) continue;
+    if (one.manifest->net != file.job.net) continue;
+    if (actors::check_parts({one.folder, *one.manifest}, true)) return one.folder;
+  }
+  return "";
+}
+
 Result<actors::SavedCheckpoint> find(const ClusterFile& file, const std::string& run_dir) {
   const TrueOrText& resume = file.checkpoint.resume;
   if (!resume.text.empty()) return actors::open_checkpoint(expand_home(resume.text));
@@ -45,7 +70,9 @@ Result<actors::SavedCheckpoint> find(const ClusterFile& file, const std::string&
   if (actors::find_checkpoints(folder).empty()) {
     return Error{Errc::not_found, folder + ": there is no checkpoint yet"};
   }
-  return actors::open_checkpoint(folder);
+  // Before others', where they share the folder.
+  const std::string own = file.checkpoint.folder.empty() ? "" : newest_since(run_dir, file);
+  return actors::open_checkpoint(own.empty() ? folder : own);
 }
 
 /// Whether the run in this directory has said how it ended, with this step or a later one.
@@ -122,31 +149,6 @@ bool goes_on_in_place(const ClusterFile& file) {
 
 namespace {
 
-/// When the run in this directory began, in seconds since 1970: by the first line of its metrics.
-std::optional<double> began(const std::string& run_dir) {
-  std::ifstream metrics((std::filesystem::path(run_dir) / "metrics.jsonl").string());
-  std::string line;
-  if (!std::getline(metrics, line)) return std::nullopt;
-  const auto first = nlohmann::json::parse(line, nullptr, false);
-  if (!first.is_object() || !first.contains("time")) return std::nullopt;
-  return first["time"].is_number() ? std::optional(first["time"].get<double>()) : std::nullopt;
-}
-
-/// The newest whole one that was made since the run began, in a folder where others' may lie; "":
-/// none.
-std::string newest_since(const std::string& run_dir, const ClusterFile& file) {
-  const std::optional<double> since = began(run_dir);
-  if (!since) return "";
-  auto there = actors::find_checkpoints(own_folder(file, run_dir));
-  std::ranges::reverse(there);
-  for (const actors::FoundCheckpoint& one : there) {
-    if (!one.manifest || actors::written_at(one.folder) < std::floor(*since)) continue;
-    if (one.manifest->net != file.job.net) continue;
-    if (actors::check_parts({one.folder, *one.manifest}, true)) return one.folder;
-  }
-  return "";
-}
-
 /// Whether a run without a checkpoint may begin in this directory: what lies there is replaced.
 Result<void> check_may_begin(const std::string& run_dir) {
   std::error_code failed;
@@ -162,7 +164,7 @@ Result<void> check_may_begin(const std::string& run_dir) {
 }  // namespace
 
 double own_since(const ClusterFile& file, const std::string& run_dir, double now) {
-  if (file.checkpoint.folder.empty() || goes_on_in_place(file)) return 0;
+  if (file.checkpoint.folder.empty()) return 0;
   return std::floor(began(run_dir).value_or(now));
 }
 
@@ -204,7 +206,9 @@ Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
   if (manifest.step >= file.job.steps) {
     if (goes_on_in_place(file) && !has_ended(run_dir, manifest.step)) {
       const std::string folder = own_folder(file, run_dir);
-      auto before = newest_with_steps_left(folder, file.job.net, file.job.steps, true);
+      const double since = file.checkpoint.folder.empty() ? 0 : began(run_dir).value_or(0);
+      auto before =
+          newest_with_steps_left(folder, file.job.net, file.job.steps, true, std::floor(since));
       if (before != nullptr) return before;
     }
     return Error{Errc::invalid_argument,

@@ -340,8 +340,8 @@ class Job {
     if (!done() && !interrupted_) interrupted();
   }
 
-  /// Whether the checkpoint of the end is there, where there is to be one.
-  bool kept() const { return !options_.file.checkpoint.on() || kept_->over; }
+  /// Whether the checkpoint of the end is there, where there is to be one, and says how good it is.
+  bool kept() const { return !options_.file.checkpoint.on() || (kept_->over && !kept_->writes); }
 
   /// Hears from the workers and the evaluator.
   Result<void> observe(const actors::JobConfig& job) {

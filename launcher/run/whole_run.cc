@@ -183,7 +183,7 @@ void mend_before_restart(RealMachine& machine, JobOutcome& outcome, const JobOpt
   const auto told = [&] { outcome.told_while_stopping = true; };
   const SignalWatch interrupt(machine.loop(), SIGINT, told);
   const SignalWatch terminate(machine.loop(), SIGTERM, told);
-  mend_newest(machine, job.file, job.checkpoints, true, job.notice,
+  mend_newest(machine, job.file, job.checkpoints, job.checkpoints_since, job.notice,
               [&] { return outcome.told_while_stopping; });
 }
 
@@ -254,7 +254,7 @@ class WholeRun {
 
   Result<void> find_where_it_begins() {
     if (file_.trains() && file_.checkpoint.resume.given) {
-      mend_newest(machine_, file_, folder_to_resume(file_, options_.run_dir), true,
+      mend_newest(machine_, file_, folder_to_resume(file_, options_.run_dir), 0,
                   [&](const std::string& line) { console().say(line); });
     }
     STERNA_ASSIGN(from_, checkpoint_to_resume(file_, options_.run_dir));

@@ -300,7 +300,7 @@ void SimulatedJob::bring_back(const std::string& name) {
 void SimulatedJob::finish() {
   loop.run_until(
       [this] {
-        const bool is_kept = !job.checkpoint.on() || kept->over;
+        const bool is_kept = !job.checkpoint.on() || (kept->over && !kept->writes);
         return !deaths.empty() ||
                (is_kept && record.finished && record.done.size() >= layout_.workers);
       },

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -66,6 +67,32 @@ TEST_F(CheckpointFolderTest, NewerOnesThatAreDamagedArePassedOverWithTheirFile) 
   EXPECT_EQ(found->manifest.step, 5U);
   EXPECT_THAT(actors::damaged_after(*found), ElementsAre(StartsWith(part + ": 7 bytes, ")));
   EXPECT_THAT(passed_over(file_, *found), ElementsAre(StartsWith("not gone on from: " + part)));
+}
+
+TEST_F(CheckpointFolderTest, ThatOthersShareItGoesOnFromItsOwn) {
+  namespace fs = std::filesystem;
+  const std::string shared = folder_ / "shared";
+  keep_checkpoint(shared, 80);
+  keep_checkpoint(shared, 10);
+  const std::string other = shared + "/checkpoints/" + actors::checkpoint_name(80);
+  fs::last_write_time(other, fs::last_write_time(other) - std::chrono::hours(1));
+  file_.job.net = "mlp";
+  file_.job.steps = 100;
+  file_.checkpoint.folder = shared + "/checkpoints";
+  file_.checkpoint.resume.given = true;
+  const std::string run = folder_ / "run";
+  const auto step = [&] {
+    const auto found = checkpoint_to_resume(file_, run);
+    return found && *found != nullptr ? (*found)->manifest.step : 0;
+  };
+  EXPECT_EQ(step(), 80U) << "it has none, and was told to go on from what there is";
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  fs::create_directories(run);
+  std::ofstream(run + "/metrics.jsonl")
+      << "{\"kind\":\"run\",\"time\":" << std::fixed << now - 60 << "}\n";
+  EXPECT_EQ(step(), 10U);
+  EXPECT_GE(own_since(file_, run, now), now - 61) << "and it removes no others";
 }
 
 class ResumedJob : public testing::Test {

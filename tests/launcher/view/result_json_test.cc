@@ -29,7 +29,8 @@ TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
                           "loss", "decay_loss", "precision_at_1", "recall_at_5",
                           "skipped_evaluations", "late_packets", "evaluator_wait", "data_wait",
                           "readers", "bits_per_ternarized_element_up", "bits_per_element_up",
-                          "bits_per_element_down", "bytes_up", "bytes_down", "parameters_sha256"));
+                          "bits_per_element_down", "bytes_up", "bytes_down", "coded_bytes_up",
+                          "coded_bytes_down", "parameters_sha256"));
 }
 
 TEST(ResultJson, CountsCheckpointsThatCouldNotBeMade) {
@@ -118,7 +119,7 @@ TEST(Metrics, OfAStepAreALineOfTheirKind) {
   EXPECT_EQ(
       to_json(step),
       R"({"kind":"step","step":3,"seconds":0.0,"loss":0.5,"decay_loss":0.25,"learning_rate":0.0,)"
-      R"("examples_per_second":0.0,"examples":96,"bytes_up":0,"bytes_down":0,"bits_up":2.0,"bits_down":null,"nonzero":0.25,)"
+      R"("examples_per_second":0.0,"examples":96,"bytes_up":0,"bytes_down":0,"coded_bytes_up":0,"coded_bytes_down":0,"bits_up":2.0,"bits_down":null,"nonzero":0.25,)"
       R"("saturated":null,"data_wait":null,"readers":[)"
       R"({"reader":"reader0","pictures_per_second":410.5,"threads":2}]})");
 }

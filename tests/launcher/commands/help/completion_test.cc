@@ -55,7 +55,7 @@ TEST(Completion, OffersACommandsOptionsAndTheirChoices) {
   EXPECT_THAT(offered({"run", "--run"}), ElementsAre("--run-dir"));
   EXPECT_THAT(offered({"run", "a.toml", "--js"}), ElementsAre("--json"));
   EXPECT_THAT(offered({"plot", "r", "--x", ""}),
-              ElementsAre("steps", "seconds", "bytes", "examples"));
+              ElementsAre("steps", "seconds", "bytes", "coded_bytes", "examples"));
   EXPECT_THAT(offered({"status", "--run"}), IsEmpty());
 }
 
@@ -76,7 +76,8 @@ TEST(Completion, HasAScriptForEachShell) {
   }
   EXPECT_THAT(
       completion(all_commands(), "fish"),
-      HasSubstr("-n '__fish_seen_subcommand_from plot' -l x -x -a 'steps seconds bytes examples'"));
+      HasSubstr("-n '__fish_seen_subcommand_from plot' -l x -x -a 'steps seconds bytes coded_bytes "
+                "examples'"));
 }
 
 TEST(ManPage, HasEveryCommandAndNoStrayRequest) {
