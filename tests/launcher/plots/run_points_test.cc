@@ -112,7 +112,7 @@ TEST_F(RunPointsTest, WhatARunTrainedWithIsAnAxisWhereItsMetricsSayIt) {
   EXPECT_THAT(xs(run_points(r, {.x = "examples"})), ElementsAre(640, 960));
   const std::string old = run("old", kHead + step(10, 1, 1, 1) + evaluation(10, 0.5));
   EXPECT_THAT(error(run_points(old, {.x = "examples"})),
-              EndsWith("/old/metrics.jsonl: does not say how many examples were trained with"));
+              EndsWith("/old/metrics.jsonl: an older program's, which says no examples"));
 }
 
 TEST_F(RunPointsTest, AnEvaluationsSecondsAreThoseOfItsStep) {
