@@ -115,7 +115,7 @@ Task<Result<CopyKept>> CopyHolder::write(std::shared_ptr<Begun> begun,
     }
   }
   Task<Result<void>> ending = on_disk([begun, done, keep = what.keep]() -> Result<void> {
-    const Result<void> finished = done ? finish(begun->copy, keep) : done;
+    Result<void> finished = done ? finish(begun->copy, keep) : done;
     if (!finished) remove_checkpoint(begun->copy.folder);
     begun->over = true;
     return finished;
