@@ -10,20 +10,12 @@
 #include <vector>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "tests/launcher/one_of_each.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 
-inline constexpr const char* smallest = R"(format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
+inline const std::string smallest = kOneOfEach + R"([job]
 net = "lenet"
 steps = 200
 )";

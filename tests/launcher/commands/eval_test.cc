@@ -9,6 +9,7 @@
 #include "nets/weights/weights_file.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/launcher/commands/command_fixture.h"
+#include "tests/launcher/one_of_each.h"
 
 namespace sterna::launcher {
 namespace {
@@ -20,17 +21,7 @@ class EvalCommand : public CommandTest {
  protected:
   EvalCommand() {
     actors::write_small_dataset(data, 20, 30);
-    write("resolved.toml", R"(
-format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
+    write("resolved.toml", kOneOfEach + R"([job]
 net = "mlp"
 hidden = [4]
 steps = 7

@@ -16,6 +16,7 @@
 #include "runtime/sim/sim_world.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/actors/thirty_steps.h"
+#include "tests/launcher/one_of_each.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::test {
@@ -168,17 +169,7 @@ exchange = "nccl"
 
 // As benchmarks ask for it; no file can.
 TEST_F(ClusterJob, WhereNoHostHasGpusDevicesAreThoseThatTheDriverShows) {
-  auto file = launcher::parse_cluster_file(R"(
-format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
+  auto file = launcher::parse_cluster_file(launcher::kOneOfEach + R"([job]
 net = "lenet"
 steps = 30
 )",

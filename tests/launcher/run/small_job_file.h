@@ -8,21 +8,13 @@
 #include <vector>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "tests/launcher/one_of_each.h"
 
 namespace sterna::launcher {
 
 /// With `settings` as `--set` takes them.
 inline ClusterFile small_job_file(const std::vector<std::string>& settings = {}) {
-  const std::string text = R"(format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
+  const std::string text = kOneOfEach + R"([job]
 net = "mlp"
 hidden = [4]
 steps = 10

@@ -10,6 +10,7 @@
 
 #include "input/files/folder_lock.h"
 #include "tests/launcher/kept_checkpoint.h"
+#include "tests/launcher/one_of_each.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -27,17 +28,7 @@ class DirectoryEndTest : public testing::Test {
     std::ofstream(run + "/" + name) << text;
   }
   void has_begun() const {
-    write("resolved.toml", R"(
-format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
+    write("resolved.toml", kOneOfEach + R"([job]
 net = "mlp"
 steps = 100
 [checkpoint]
