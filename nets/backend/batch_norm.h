@@ -11,9 +11,9 @@ struct BatchNormSpec {
   Shape input;
   float epsilon = 0.001F;
   bool scale = false;
-  bool relu = false;                ///< y = max(0, y)
+  bool relu = false;                ///< y = max(0, y), of which what is no number stays so
   Element element = Element::fp32;  ///< of x, y and their gradients
-  bool backward = true;             ///< false: only forward passes are run
+  bool backward = true;             ///< false: only infer() is called
 };
 
 /// y = scale · (x - mean) / √(variance + epsilon) + shift. `scale` and its gradient are null where

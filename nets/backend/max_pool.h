@@ -6,8 +6,9 @@
 
 namespace sterna::nets {
 
-/// Maximum over windows of x {N, C, H, W}, channels last; padding never wins. Of equal values the
-/// first in row-major order takes the gradient. `backward` belongs to the last `forward`.
+/// Maximum over windows, of at most 256 pixels, of x {N, C, H, W}, channels last; padding never
+/// wins. Of equal values the first in row-major order takes the gradient, and what is no number is
+/// above all. `backward` belongs to the last `forward`.
 struct MaxPoolSpec {
   Shape input;
   Window window;

@@ -1,7 +1,8 @@
 // Each pass over the data is one of memory. Moments come of blocks of pixels that stay in the cache
 // for their own two passes, and are put together as by Chan, Golub and LeVeque (1979): exact where
-// the mean is far from zero, and the data read once. Where the rectifier let through is kept as a
-// bit.
+// the mean is far from zero, and the data read once. Blocks are shared among threads and put
+// together in order, so that how many threads there are changes no bit. Where the rectifier let
+// through is kept as a bit.
 //
 // Channels that do not fill vectors lie in rows of several pixels, which do; of a row's places each
 // channel has several.
@@ -204,8 +205,9 @@ struct Totals {
 
 class Avx512BatchNorm final : public BatchNorm {
  public:
-  explicit Avx512BatchNorm(const BatchNormSpec& spec)
+  Avx512BatchNorm(const BatchNormSpec& spec, const Team& team)
       : spec_(spec),
+        team_(team),
         channels_(spec.input[1]),
         pixels_(element_count(spec.input) / channels_),
         repeats_(kLeastRow / std::gcd(channels_, kLeastRow)) {
@@ -213,10 +215,7 @@ class Avx512BatchNorm final : public BatchNorm {
     const std::size_t width = channels_ * repeats_;
     at_once_ = std::clamp<std::size_t>(kBlock / width, 1, kBlockRows);
     for (std::vector<float>* row : {&mean_, &factor_, &other_, &last_}) row->resize(width);
-    if (spec.backward) {
-      first_.resize(width);
-      second_.resize(width);
-    }
+    if (spec.backward) sums_.resize(block_count() * 2 * width);
     if (spec.relu) {
       passed_.resize(pixels_ / repeats_ * vectors(width) + pixels_ % repeats_ * vectors(channels_));
     }
@@ -256,28 +255,58 @@ class Avx512BatchNorm final : public BatchNorm {
     Tensor& dshift;
   };
 
-  /// visit(first number, rows, numbers in a row, first of the bits) for blocks of rows.
+  /// Some rows that follow each other.
+  struct Block {
+    std::size_t number;
+    std::size_t at;           // the first number
+    std::size_t rows, width;  // numbers in a row
+    std::size_t bits;         // the first that says what passed
+  };
+  /// Full ones, then one of pixels that fill no row.
+  std::size_t block_count() const { return full_blocks() + (pixels_ % repeats_ > 0 ? 1 : 0); }
+  std::size_t full_blocks() const { return (pixels_ / repeats_ + at_once_ - 1) / at_once_; }
+  Block block(std::size_t number) const {
+    const std::size_t wide = channels_ * repeats_, rows = pixels_ / repeats_;
+    if (number >= full_blocks())
+      return {number, rows * wide, pixels_ % repeats_, channels_, rows * vectors(wide)};
+    const std::size_t first = number * at_once_;
+    return {number, first * wide, std::min(at_once_, rows - first), wide, first * vectors(wide)};
+  }
+  /// visit(block), on any member of the team.
   template <class Visit>
   void each_block(Visit visit) const {
-    for (std::size_t i = 0; i < block_count(); ++i) visit_block(i, visit);
+    share([&](std::size_t first, std::size_t end) {
+      for (std::size_t i = first; i < end; ++i) visit(block(i));
+    });
   }
   /// The last first: of what was gone through just before, that may be in the cache yet.
   template <class Visit>
   void each_block_back(Visit visit) const {
-    for (std::size_t i = block_count(); i > 0; --i) visit_block(i - 1, visit);
+    share([&](std::size_t first, std::size_t end) {
+      for (std::size_t i = end; i > first; --i) visit(block(i - 1));
+    });
   }
-  /// Full ones, then one of pixels that fill no row.
-  std::size_t block_count() const { return full_blocks() + (pixels_ % repeats_ > 0 ? 1 : 0); }
-  std::size_t full_blocks() const { return (pixels_ / repeats_ + at_once_ - 1) / at_once_; }
   template <class Visit>
-  void visit_block(std::size_t block, Visit visit) const {
-    const std::size_t wide = channels_ * repeats_, rows = pixels_ / repeats_;
-    if (block < full_blocks()) {
-      const std::size_t first = block * at_once_;
-      visit(first * wide, std::min(at_once_, rows - first), wide, first * vectors(wide));
-    } else {
-      visit(rows * wide, pixels_ % repeats_, channels_, rows * vectors(wide));
-    }
+  void share(Visit visit) const {
+    const std::size_t bytes = 2 * at_once_ * channels_ * repeats_ * bytes_of(spec_.element);
+    team_.share(
+        block_count(), bytes,
+        [&](std::size_t first, std::size_t end, std::size_t /*member*/) { visit(first, end); });
+  }
+  /// Two sums for each place of a block's rows.
+  struct BlockSums {
+    float* first;
+    float* second;
+  };
+  BlockSums sums_of(std::size_t number) {
+    const std::size_t width = channels_ * repeats_;
+    float* const both = sums_.data() + number * 2 * width;
+    return {both, both + width};
+  }
+  BlockSums cleared_sums_of(std::size_t number) {
+    const std::size_t width = channels_ * repeats_;
+    std::fill_n(sums_.data() + number * 2 * width, 2 * width, 0.0F);
+    return sums_of(number);
   }
 
   double deviation(const Tensor& variance, std::size_t channel) const {
@@ -294,28 +323,31 @@ class Avx512BatchNorm final : public BatchNorm {
 
   template <class Stored>
   void measure(const Stored* x, Tensor& mean, Tensor& variance) {
+    each_block([&](const Block& of) {
+      const Rows<const Stored> rows{x + of.at, of.rows, of.width};
+      const auto [means, squares] = cleared_sums_of(of.number);
+      add_rows(rows, means);
+      for (std::size_t k = 0; k < of.width; ++k) means[k] /= static_cast<float>(of.rows);
+      add_squares(rows, means, squares);
+    });
     totals_.assign(channels_, {});
     std::size_t before = 0;  // pixels
-    each_block([&](std::size_t at, std::size_t rows, std::size_t width, std::size_t /*bits*/) {
-      const Rows<const Stored> block{x + at, rows, width};
-      std::fill_n(mean_.begin(), width, 0.0F);
-      std::fill_n(other_.begin(), width, 0.0F);
-      add_rows(block, mean_.data());
-      for (std::size_t k = 0; k < width; ++k) mean_[k] /= static_cast<float>(rows);
-      add_squares(block, mean_.data(), other_.data());
-      for (std::size_t first = 0; first < width; first += channels_) {
-        const double together = static_cast<double>(before + rows);
-        const double share = static_cast<double>(rows) / together;
+    for (std::size_t i = 0; i < block_count(); ++i) {
+      const Block of = block(i);
+      const auto [means, squares] = sums_of(i);
+      for (std::size_t first = 0; first < of.width; first += channels_) {
+        const double together = static_cast<double>(before + of.rows);
+        const double share = static_cast<double>(of.rows) / together;
         const double weight = static_cast<double>(before) * share;
         for (std::size_t k = 0; k < channels_; ++k) {
-          const double distance = static_cast<double>(mean_[first + k]) - totals_[k].first;
+          const double distance = static_cast<double>(means[first + k]) - totals_[k].first;
           totals_[k].first += distance * share;
           totals_[k].second +=
-              static_cast<double>(other_[first + k]) + distance * distance * weight;
+              static_cast<double>(squares[first + k]) + distance * distance * weight;
         }
-        before += rows;
+        before += of.rows;
       }
-    });
+    }
     for (std::size_t k = 0; k < channels_; ++k) {
       mean.data()[k] = static_cast<float>(totals_[k].first);
       variance.data()[k] = static_cast<float>(totals_[k].second / static_cast<double>(pixels_));
@@ -341,12 +373,12 @@ class Avx512BatchNorm final : public BatchNorm {
   template <class Stored>
   void normalize_blocks(const Stored* x, Stored* y) {
     const Places by{mean_.data(), factor_.data(), other_.data()};
-    each_block_back([&](std::size_t at, std::size_t rows, std::size_t width, std::size_t bits) {
-      const Rows<const Stored> block{x + at, rows, width};
+    each_block_back([&](const Block& of) {
+      const Rows<const Stored> rows{x + of.at, of.rows, of.width};
       if (spec_.relu) {
-        normalize(block, by, y + at, passed_.data() + bits);
+        normalize(rows, by, y + of.at, passed_.data() + of.bits);
       } else {
-        normalize(block, by, y + at);
+        normalize(rows, by, y + of.at);
       }
     });
   }
@@ -354,21 +386,24 @@ class Avx512BatchNorm final : public BatchNorm {
   template <class Stored>
   void go_back(const Stored* x, const Stored* dy, const GradientOf& of, Stored* dx) {
     const __mmask16* passed = passed_.empty() ? nullptr : passed_.data();
-    totals_.assign(channels_, {});
     std::copy_n(of.mean.data(), channels_, mean_.begin());
     repeat(mean_);
-    each_block([&](std::size_t at, std::size_t rows, std::size_t width, std::size_t bits) {
-      std::fill_n(first_.begin(), width, 0.0F);
-      std::fill_n(second_.begin(), width, 0.0F);
-      add_gradients(Rows<const Stored>{x + at, rows, width}, dy + at, mean_.data(),
-                    passed != nullptr ? passed + bits : nullptr, first_.data(), second_.data());
-      for (std::size_t first = 0; first < width; first += channels_) {
+    each_block([&](const Block& some) {
+      const auto [gradients, products] = cleared_sums_of(some.number);
+      add_gradients(Rows<const Stored>{x + some.at, some.rows, some.width}, dy + some.at,
+                    mean_.data(), passed != nullptr ? passed + some.bits : nullptr, gradients,
+                    products);
+    });
+    totals_.assign(channels_, {});
+    for (std::size_t i = 0; i < block_count(); ++i) {
+      const auto [gradients, products] = sums_of(i);
+      for (std::size_t first = 0; first < block(i).width; first += channels_) {
         for (std::size_t k = 0; k < channels_; ++k) {
-          totals_[k].first += static_cast<double>(first_[first + k]);
-          totals_[k].second += static_cast<double>(second_[first + k]);
+          totals_[k].first += static_cast<double>(gradients[first + k]);
+          totals_[k].second += static_cast<double>(products[first + k]);
         }
       }
-    });
+    }
     const auto count = static_cast<double>(pixels_);
     for (std::size_t k = 0; k < channels_; ++k) {
       const double under = 1 / deviation(of.variance, k);
@@ -383,25 +418,27 @@ class Avx512BatchNorm final : public BatchNorm {
     }
     for (std::vector<float>* row : {&factor_, &other_, &last_}) repeat(*row);
     const GradientPlaces by{mean_.data(), factor_.data(), other_.data(), last_.data()};
-    each_block_back([&](std::size_t at, std::size_t rows, std::size_t width, std::size_t bits) {
-      propagate(Rows<const Stored>{x + at, rows, width}, dy + at, by,
-                passed != nullptr ? passed + bits : nullptr, dx + at);
+    each_block_back([&](const Block& some) {
+      propagate(Rows<const Stored>{x + some.at, some.rows, some.width}, dy + some.at, by,
+                passed != nullptr ? passed + some.bits : nullptr, dx + some.at);
     });
   }
 
   BatchNormSpec spec_;
+  Team team_;
   std::size_t channels_, pixels_;
-  std::size_t repeats_;                                               // pixels in a row
-  std::size_t at_once_ = 0;                                           // rows in a block
-  std::vector<float> mean_, factor_, other_, last_, first_, second_;  // of a row
-  std::vector<Totals> totals_;                                        // of the channels
+  std::size_t repeats_;                              // pixels in a row
+  std::size_t at_once_ = 0;                          // rows in a block
+  std::vector<float> mean_, factor_, other_, last_;  // of a row
+  std::vector<float> sums_;                          // of the blocks
+  std::vector<Totals> totals_;                       // of the channels
   std::vector<__mmask16> passed_;
 };
 
 }  // namespace
 
-std::unique_ptr<BatchNorm> make_avx512_batch_norm(const BatchNormSpec& spec) {
-  return std::make_unique<Avx512BatchNorm>(spec);
+std::unique_ptr<BatchNorm> make_avx512_batch_norm(const BatchNormSpec& spec, const Team& team) {
+  return std::make_unique<Avx512BatchNorm>(spec, team);
 }
 
 }  // namespace sterna::nets

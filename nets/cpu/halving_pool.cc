@@ -184,29 +184,49 @@ STERNA_AVX512 void backward_avx512(const HalvingPool& pool, const Stored* dy,
   }
 }
 
+/// visit(some of the rows, their first element of y)
+template <class Visit>
+void by_rows(const HalvingPool& pool, const Team& team, std::size_t element, Visit visit) {
+  const std::size_t row = pool.columns * pool.channels;
+  team.share(pool.rows, 5 * row * element,
+             [&](std::size_t first, std::size_t end, std::size_t /*member*/) {
+               HalvingPool some = pool;
+               some.rows = end - first;
+               visit(some, first * row);
+             });
+}
+
 }  // namespace
 
-void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const Tensor& x, Tensor& y,
-                          std::uint8_t* winner) {
+void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const Team& team,
+                          const Tensor& x, Tensor& y, std::uint8_t* winner) {
+  const auto share = [&](auto* forward, const auto* from, auto* to) {
+    by_rows(pool, team, sizeof(*to), [&](const HalvingPool& rows, std::size_t at) {
+      forward(rows, from + 4 * at, to + at, winner + at);
+    });
+  };
   if (x.element() == Element::bf16) {
     const auto plain = forward_plain<std::uint16_t>;
-    kernels::twin(isa, plain, plain, forward_avx512<std::uint16_t>)(pool, x.bf16(), y.bf16(),
-                                                                    winner);
+    share(kernels::twin(isa, plain, plain, forward_avx512<std::uint16_t>), x.bf16(), y.bf16());
   } else {
-    kernels::twin(isa, forward_plain<float>, forward_avx2, forward_avx512<float>)(pool, x.data(),
-                                                                                  y.data(), winner);
+    share(kernels::twin(isa, forward_plain<float>, forward_avx2, forward_avx512<float>), x.data(),
+          y.data());
   }
 }
 
-void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const Tensor& dy,
-                           const std::uint8_t* winner, Tensor& dx) {
+void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const Team& team,
+                           const Tensor& dy, const std::uint8_t* winner, Tensor& dx) {
+  const auto share = [&](auto* backward, const auto* from, auto* to) {
+    by_rows(pool, team, sizeof(*to), [&](const HalvingPool& rows, std::size_t at) {
+      backward(rows, from + at, winner + at, to + 4 * at);
+    });
+  };
   if (dy.element() == Element::bf16) {
     const auto plain = backward_plain<std::uint16_t>;
-    kernels::twin(isa, plain, plain, backward_avx512<std::uint16_t>)(pool, dy.bf16(), winner,
-                                                                     dx.bf16());
+    share(kernels::twin(isa, plain, plain, backward_avx512<std::uint16_t>), dy.bf16(), dx.bf16());
   } else {
-    kernels::twin(isa, backward_plain<float>, backward_avx2, backward_avx512<float>)(
-        pool, dy.data(), winner, dx.data());
+    share(kernels::twin(isa, backward_plain<float>, backward_avx2, backward_avx512<float>),
+          dy.data(), dx.data());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/isa/isa.h"
+#include "nets/cpu/team.h"
 #include "nets/tensor/tensor.h"
 
 namespace sterna::nets {
@@ -20,11 +21,11 @@ struct HalvingPool {
 
 /// y = the maxima of x, and for each which of its window's four pixels (in row-major order) was the
 /// first to hold it.
-void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const Tensor& x, Tensor& y,
-                          std::uint8_t* winner);
+void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const Team& team,
+                          const Tensor& x, Tensor& y, std::uint8_t* winner);
 
 /// dx = dy at the winners, 0 elsewhere.
-void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const Tensor& dy,
-                           const std::uint8_t* winner, Tensor& dx);
+void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const Team& team,
+                           const Tensor& dy, const std::uint8_t* winner, Tensor& dx);
 
 }  // namespace sterna::nets

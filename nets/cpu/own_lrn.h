@@ -8,12 +8,13 @@
 
 #include "kernels/isa/isa.h"
 #include "nets/backend/lrn.h"
+#include "nets/cpu/team.h"
 
 namespace sterna::nets {
 
-/// Computes in fp32, on one thread, in AVX2, or in AVX-512, which all CPUs have that compute with
-/// bf16. Null where `spec` is not of the kind, or of fp32 and `isa` is another than AVX2: for
-/// AVX-512 oneDNN has all.
-std::unique_ptr<Lrn> make_own_lrn(const LrnSpec& spec, kernels::Isa isa);
+/// Computes in fp32, in AVX2, or in AVX-512, which all CPUs have that compute with bf16. Null where
+/// `spec` is not of the kind, or of fp32 and `isa` is another than AVX2: for AVX-512 oneDNN has
+/// all.
+std::unique_ptr<Lrn> make_own_lrn(const LrnSpec& spec, kernels::Isa isa, const Team& team);
 
 }  // namespace sterna::nets

@@ -55,6 +55,11 @@ struct Pooling {
   Sliding down, across;
   std::size_t width;  // of the window
   std::size_t channels;
+
+  /// That a row of y, or of dx, is made of: each of its pixels looks at a window, or is in some.
+  std::size_t bytes_of_row(std::size_t element) const {
+    return across.out() * channels * element * width * width;
+  }
 };
 
 /// A pixel that a window may take, and which of the window's that is.
@@ -64,8 +69,24 @@ struct Pixel {
   int place;
 };
 
-/// A window's pixels within the image, or an image's windows around a pixel: few.
+/// A window's pixels within the image, and an image's windows around a pixel, are no more than a
+/// byte counts.
 constexpr std::size_t kMostPixels = 256;
+
+void greatest_plain(const Pixel<float>* pixels, std::size_t count, std::size_t channels, float* y,
+                    std::uint8_t* winner) {
+  std::copy_n(pixels[0].values, channels, y);
+  std::fill_n(winner, channels, static_cast<std::uint8_t>(pixels[0].place));
+  for (std::size_t i = 1; i < count; ++i) {
+    const float* const values = pixels[i].values;
+    const auto place = static_cast<std::uint8_t>(pixels[i].place);
+    for (std::size_t k = 0; k < channels; ++k) {
+      const bool won = wins(values[k], y[k]);
+      y[k] = won ? values[k] : y[k];
+      winner[k] = won ? place : winner[k];
+    }
+  }
+}
 
 template <class Stored>
 STERNA_AVX512 void greatest_avx512(const Pixel<Stored>* pixels, std::size_t count,
@@ -111,6 +132,16 @@ struct Covering {
   char place;
 };
 
+void sum_of_won_plain(const Covering<float>* windows, std::size_t count, std::size_t channels,
+                      float* dx) {
+  std::fill_n(dx, channels, 0.0F);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place = static_cast<std::uint8_t>(windows[i].place);
+    for (std::size_t k = 0; k < channels; ++k)
+      dx[k] += windows[i].winner[k] == place ? windows[i].dy[k] : 0.0F;
+  }
+}
+
 template <class Stored>
 STERNA_AVX512 void sum_of_won_avx512(const Covering<Stored>* windows, std::size_t count,
                                      std::size_t channels, Stored* dx) {
@@ -150,104 +181,124 @@ struct Channels {
                      Stored* dx);
 };
 
+/// Rows of y from `rows.first` until before `rows.end`, those of an image behind the one before it.
 template <class Stored>
-void forward(const Pooling& pool, std::size_t images, const Channels<Stored>& each, const Stored* x,
-             Stored* y, std::uint8_t* winner) {
+void forward(const Pooling& pool, const Range& rows, const Channels<Stored>& each,
+             const Stored* all_x, Stored* all_y, std::uint8_t* all_winners) {
   Pixel<Stored> pixels[kMostPixels];
-  for (std::size_t n = 0; n < images; ++n) {
-    for (std::size_t r = 0; r < pool.down.out(); ++r) {
-      const Range rows = pool.down.places(r);
-      for (std::size_t s = 0; s < pool.across.out(); ++s) {
-        const Range columns = pool.across.places(s);
-        std::size_t count = 0;
-        for (std::size_t i = rows.first; i < rows.end; ++i) {
-          const Stored* row = x + pool.down.at(r, i) * pool.across.in() * pool.channels;
-          for (std::size_t j = columns.first; j < columns.end; ++j) {
-            pixels[count++] = {row + pool.across.at(s, j) * pool.channels,
-                               static_cast<int>(i * pool.width + j)};
-          }
+  const std::size_t in_row = pool.across.in() * pool.channels;
+  std::size_t at_y = rows.first * pool.across.out() * pool.channels;
+  for (std::size_t row = rows.first; row < rows.end; ++row) {
+    const Stored* x = all_x + row / pool.down.out() * pool.down.in() * in_row;
+    const std::size_t r = row % pool.down.out();
+    const Range lines = pool.down.places(r);
+    for (std::size_t s = 0; s < pool.across.out(); ++s) {
+      const Range columns = pool.across.places(s);
+      std::size_t count = 0;
+      for (std::size_t i = lines.first; i < lines.end; ++i) {
+        const Stored* line = x + pool.down.at(r, i) * in_row;
+        for (std::size_t j = columns.first; j < columns.end; ++j) {
+          pixels[count++] = {line + pool.across.at(s, j) * pool.channels,
+                             static_cast<int>(i * pool.width + j)};
         }
-        each.greatest(pixels, count, pool.channels, y, winner);
-        y += pool.channels;
-        winner += pool.channels;
       }
+      each.greatest(pixels, count, pool.channels, all_y + at_y, all_winners + at_y);
+      at_y += pool.channels;
     }
-    x += pool.down.in() * pool.across.in() * pool.channels;
   }
 }
 
+/// The same of the rows of dx.
 template <class Stored>
-void backward(const Pooling& pool, std::size_t images, const Channels<Stored>& each,
-              const Stored* dy, const std::uint8_t* winner, Stored* dx) {
+void backward(const Pooling& pool, const Range& rows, const Channels<Stored>& each,
+              const Stored* all_dy, const std::uint8_t* all_winners, Stored* all_dx) {
   Covering<Stored> windows[kMostPixels];
-  for (std::size_t n = 0; n < images; ++n) {
-    for (std::size_t h = 0; h < pool.down.in(); ++h) {
-      const Range rows = pool.down.covering(h);
-      for (std::size_t w = 0; w < pool.across.in(); ++w) {
-        const Range columns = pool.across.covering(w);
-        std::size_t count = 0;
-        for (std::size_t r = rows.first; r < rows.end; ++r) {
-          for (std::size_t s = columns.first; s < columns.end; ++s) {
-            const std::size_t at = (r * pool.across.out() + s) * pool.channels;
-            const std::size_t place = pool.down.place(h, r) * pool.width + pool.across.place(w, s);
-            windows[count++] = {dy + at, winner + at,
-                                static_cast<char>(static_cast<std::uint8_t>(place))};
-          }
+  const std::size_t out_row = pool.across.out() * pool.channels;
+  Stored* dx = all_dx + rows.first * pool.across.in() * pool.channels;
+  for (std::size_t row = rows.first; row < rows.end; ++row) {
+    const std::size_t image = row / pool.down.in() * pool.down.out() * out_row;
+    const std::size_t h = row % pool.down.in();
+    const Range lines = pool.down.covering(h);
+    for (std::size_t w = 0; w < pool.across.in(); ++w) {
+      const Range columns = pool.across.covering(w);
+      std::size_t count = 0;
+      for (std::size_t r = lines.first; r < lines.end; ++r) {
+        for (std::size_t s = columns.first; s < columns.end; ++s) {
+          const std::size_t at = image + r * out_row + s * pool.channels;
+          const std::size_t place = pool.down.place(h, r) * pool.width + pool.across.place(w, s);
+          windows[count++] = {all_dy + at, all_winners + at,
+                              static_cast<char>(static_cast<std::uint8_t>(place))};
         }
-        each.sum_of_won(windows, count, pool.channels, dx);
-        dx += pool.channels;
       }
+      each.sum_of_won(windows, count, pool.channels, dx);
+      dx += pool.channels;
     }
-    const std::size_t pooled = pool.down.out() * pool.across.out() * pool.channels;
-    dy += pooled;
-    winner += pooled;
   }
+}
+
+Channels<float> channels_of(const MaxPoolSpec& spec, kernels::Isa isa) {
+  if (isa == kernels::Isa::avx512) return {greatest_avx512<float>, sum_of_won_avx512<float>};
+  if (isa == kernels::Isa::avx2 && spec.input[1] >= kAvx2Lanes)
+    return {greatest_avx2, sum_of_won_avx2};
+  return {greatest_plain, sum_of_won_plain};
 }
 
 class OwnMaxPool final : public MaxPool {
  public:
-  OwnMaxPool(const MaxPoolSpec& spec, kernels::Isa isa)
+  OwnMaxPool(const MaxPoolSpec& spec, kernels::Isa isa, const Team& team)
       : pool_{.down = Sliding(spec.window.down(), spec.input[2]),
               .across = Sliding(spec.window.across(), spec.input[3]),
               .width = spec.window.across().kernel,
               .channels = spec.input[1]},
-        fp32_(isa == kernels::Isa::avx512
-                  ? Channels<float>{greatest_avx512<float>, sum_of_won_avx512<float>}
-                  : Channels<float>{greatest_avx2, sum_of_won_avx2}),
+        fp32_(channels_of(spec, isa)),
+        team_(team),
         images_(spec.input[0]),
         winner_(images_ * pool_.down.out() * pool_.across.out() * pool_.channels) {}
 
   void forward(const Tensor& x, Tensor& y) override {
     if (x.element() == Element::bf16) {
-      nets::forward(pool_, images_, bf16_, x.bf16(), y.bf16(), winner_.data());
+      forward_rows(bf16_, x.bf16(), y.bf16());
     } else {
-      nets::forward(pool_, images_, fp32_, x.data(), y.data(), winner_.data());
+      forward_rows(fp32_, x.data(), y.data());
     }
   }
   void backward(const Tensor& dy, Tensor& dx) override {
     if (dy.element() == Element::bf16) {
-      nets::backward(pool_, images_, bf16_, dy.bf16(), winner_.data(), dx.bf16());
+      backward_rows(bf16_, dy.bf16(), dx.bf16());
     } else {
-      nets::backward(pool_, images_, fp32_, dy.data(), winner_.data(), dx.data());
+      backward_rows(fp32_, dy.data(), dx.data());
     }
   }
 
  private:
+  template <class Stored>
+  void forward_rows(const Channels<Stored>& each, const Stored* x, Stored* y) {
+    team_.share(images_ * pool_.down.out(), pool_.bytes_of_row(sizeof(Stored)),
+                [&](std::size_t first, std::size_t end, std::size_t /*member*/) {
+                  nets::forward(pool_, {first, end}, each, x, y, winner_.data());
+                });
+  }
+  template <class Stored>
+  void backward_rows(const Channels<Stored>& each, const Stored* dy, Stored* dx) {
+    team_.share(images_ * pool_.down.in(), pool_.bytes_of_row(sizeof(Stored)),
+                [&](std::size_t first, std::size_t end, std::size_t /*member*/) {
+                  nets::backward(pool_, {first, end}, each, dy, winner_.data(), dx);
+                });
+  }
+
   Pooling pool_;
   Channels<float> fp32_;
   Channels<std::uint16_t> bf16_{greatest_avx512<std::uint16_t>, sum_of_won_avx512<std::uint16_t>};
+  Team team_;
   std::size_t images_;
   std::vector<std::uint8_t> winner_;
 };
 
 }  // namespace
 
-std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec, kernels::Isa isa) {
-  if (spec.window.down().kernel * spec.window.across().kernel > kMostPixels) return nullptr;
-  const bool in_avx2 =
-      isa == kernels::Isa::avx2 && spec.element == Element::fp32 && spec.input[1] >= kAvx2Lanes;
-  if (isa != kernels::Isa::avx512 && !in_avx2) return nullptr;
-  return std::make_unique<OwnMaxPool>(spec, isa);
+std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec, kernels::Isa isa,
+                                           const Team& team) {
+  return std::make_unique<OwnMaxPool>(spec, isa, team);
 }
 
 }  // namespace sterna::nets

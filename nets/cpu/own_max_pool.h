@@ -6,11 +6,13 @@
 
 #include "kernels/isa/isa.h"
 #include "nets/backend/max_pool.h"
+#include "nets/cpu/team.h"
 
 namespace sterna::nets {
 
-/// On one thread, in AVX-512, or of fp32 and at least eight channels in AVX2. Null where the CPU
-/// has neither, or a byte does not count a window's pixels.
-std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec, kernels::Isa isa);
+/// In AVX-512, of at least eight channels in AVX2, or plain. bf16s in AVX-512, which all CPUs have
+/// that compute with them.
+std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec, kernels::Isa isa,
+                                           const Team& team);
 
 }  // namespace sterna::nets

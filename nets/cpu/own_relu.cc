@@ -40,10 +40,21 @@ STERNA_AVX512 void pass_where_positive(const std::uint16_t* y, std::uint16_t* dy
 
 class Bf16Relu final : public Eltwise {
  public:
-  void forward(Tensor& xy) override { rectify(xy.bf16(), xy.size()); }
-  void backward(const Tensor& y, Tensor& dy) override {
-    pass_where_positive(y.bf16(), dy.bf16(), dy.size());
+  explicit Bf16Relu(const Team& team) : team_(team) {}
+  void forward(Tensor& xy) override {
+    team_.share_elements(xy.size(), 4, [x = xy.bf16()](std::size_t first, std::size_t count) {
+      rectify(x + first, count);
+    });
   }
+  void backward(const Tensor& y, Tensor& dy) override {
+    team_.share_elements(dy.size(), 6,
+                         [open = y.bf16(), to = dy.bf16()](std::size_t first, std::size_t count) {
+                           pass_where_positive(open + first, to + first, count);
+                         });
+  }
+
+ private:
+  Team team_;
 };
 
 // What the compiler makes vectors of, as wide as the function that it becomes part of may use.
@@ -69,16 +80,26 @@ STERNA_AVX512 void gate_avx512(const float* y, float* dy, std::size_t count) { g
 
 class Fp32Relu final : public Eltwise {
  public:
-  explicit Fp32Relu(kernels::Isa isa) : isa_(isa) {}
+  Fp32Relu(kernels::Isa isa, const Team& team)
+      : rectify_(kernels::twin(isa, rectify_plain, rectify_avx2, rectify_avx512)),
+        gate_(kernels::twin(isa, gate_plain, gate_avx2, gate_avx512)),
+        team_(team) {}
   void forward(Tensor& xy) override {
-    kernels::twin(isa_, rectify_plain, rectify_avx2, rectify_avx512)(xy.data(), xy.size());
+    team_.share_elements(xy.size(), 8, [&, x = xy.data()](std::size_t first, std::size_t count) {
+      rectify_(x + first, count);
+    });
   }
   void backward(const Tensor& y, Tensor& dy) override {
-    kernels::twin(isa_, gate_plain, gate_avx2, gate_avx512)(y.data(), dy.data(), dy.size());
+    team_.share_elements(
+        dy.size(), 12, [&, open = y.data(), to = dy.data()](std::size_t first, std::size_t count) {
+          gate_(open + first, to + first, count);
+        });
   }
 
  private:
-  kernels::Isa isa_;
+  void (*rectify_)(float* x, std::size_t count);
+  void (*gate_)(const float* y, float* dy, std::size_t count);
+  Team team_;
 };
 
 }  // namespace
@@ -89,10 +110,11 @@ void gate_bf16(std::span<const std::uint16_t> y, std::span<std::uint16_t> dy) {
   pass_where_positive(y.data(), dy.data(), dy.size());
 }
 
-std::unique_ptr<Eltwise> make_own_relu(const EltwiseSpec& spec, kernels::Isa isa) {
+std::unique_ptr<Eltwise> make_own_relu(const EltwiseSpec& spec, kernels::Isa isa,
+                                       const Team& team) {
   if (spec.function != EltwiseSpec::Function::relu) return nullptr;
-  if (spec.element == Element::bf16) return std::make_unique<Bf16Relu>();
-  return std::make_unique<Fp32Relu>(isa);
+  if (spec.element == Element::bf16) return std::make_unique<Bf16Relu>(team);
+  return std::make_unique<Fp32Relu>(isa, team);
 }
 
 }  // namespace sterna::nets

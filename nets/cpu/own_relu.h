@@ -10,6 +10,7 @@
 
 #include "kernels/isa/isa.h"
 #include "nets/backend/eltwise.h"
+#include "nets/cpu/team.h"
 
 namespace sterna::nets {
 
@@ -20,7 +21,7 @@ void rectify_bf16(std::span<std::uint16_t> x);
 /// dy = y > 0 ? dy : 0, of as many; where y is NaN it is either.
 void gate_bf16(std::span<const std::uint16_t> y, std::span<std::uint16_t> dy);
 
-/// On one thread. Null where the function is another.
-std::unique_ptr<Eltwise> make_own_relu(const EltwiseSpec& spec, kernels::Isa isa);
+/// Null where the function is another.
+std::unique_ptr<Eltwise> make_own_relu(const EltwiseSpec& spec, kernels::Isa isa, const Team& team);
 
 }  // namespace sterna::nets

@@ -5,10 +5,11 @@
 #include <memory>
 
 #include "nets/backend/rectified_sum.h"
+#include "nets/cpu/team.h"
 
 namespace sterna::nets {
 
-/// On one thread. bf16s in AVX-512, which all CPUs have that compute with them.
-std::unique_ptr<RectifiedSum> make_rectified_sum(const RectifiedSumSpec& spec);
+/// bf16s in AVX-512, which all CPUs have that compute with them.
+std::unique_ptr<RectifiedSum> make_rectified_sum(const RectifiedSumSpec& spec, const Team& team);
 
 }  // namespace sterna::nets

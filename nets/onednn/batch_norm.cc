@@ -1,8 +1,11 @@
 #include "nets/backend/batch_norm.h"
 
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "nets/cpu/avx512_batch_norm.h"
+#include "nets/cpu/own_relu.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -10,15 +13,16 @@ namespace {
 
 using Flags = dnnl::normalization_flags;
 
+/// Of fp32. The library's rectifier makes 0 of what is no number: evaluation has ours, and training
+/// looks at the channels' moments, where such a thing shows.
 class OneDnnBatchNorm final : public BatchNorm {
  public:
-  OneDnnBatchNorm(OneDnnBackend::Context& context, const BatchNormSpec& spec) {
+  OneDnnBatchNorm(OneDnnBackend::Context& context, const BatchNormSpec& spec) : relu_(spec.relu) {
     const TeamSize team(context.threads);
     const Descriptor x = describe(dims_of(spec.input), Tag::nhwc, spec.element);
     const Descriptor channel = describe(dims_of({spec.input[1]}), Tag::x);
     Flags flags = Flags::use_shift;
     if (spec.scale) flags |= Flags::use_scale;
-    if (spec.relu) flags |= Flags::fuse_norm_relu;
 
     using Forward = dnnl::batch_normalization_forward;
     const Forward::primitive_desc inference(
@@ -31,6 +35,11 @@ class OneDnnBatchNorm final : public BatchNorm {
         .add(DNNL_ARG_MEAN, channel)
         .add(DNNL_ARG_VARIANCE, channel);
     if (spec.scale) inference_->add(DNNL_ARG_SCALE, channel);
+    if (spec.relu) {
+      rectify_ = make_own_relu({.count = element_count(spec.input), .backward = false},
+                               usable_isa(), Team(context.threads));
+      flags |= Flags::fuse_norm_relu;
+    }
     if (!spec.backward) return;
 
     const Forward::primitive_desc forward(
@@ -73,6 +82,7 @@ class OneDnnBatchNorm final : public BatchNorm {
         .bind(DNNL_ARG_VARIANCE, variance)
         .bind(DNNL_ARG_DST, y)
         .run();
+    if (relu_) show_broken(scale, shift, mean, variance, y);
   }
   void infer(const Tensor& x, const Tensor* scale, const Tensor& shift, const Tensor& mean,
              const Tensor& variance, Tensor& y) override {
@@ -83,6 +93,7 @@ class OneDnnBatchNorm final : public BatchNorm {
         .bind(DNNL_ARG_VARIANCE, variance)
         .bind(DNNL_ARG_DST, y)
         .run();
+    if (rectify_ != nullptr) rectify_->forward(y);
   }
   void backward(const Tensor& x, const Tensor& dy, const Tensor* scale, const Tensor& shift,
                 const Tensor& mean, const Tensor& variance, Tensor& dx, Tensor* dscale,
@@ -101,15 +112,29 @@ class OneDnnBatchNorm final : public BatchNorm {
   }
 
  private:
+  /// Makes NaNs of the channels that have none to show.
+  static void show_broken(const Tensor* scale, const Tensor& shift, const Tensor& mean,
+                          const Tensor& variance, Tensor& y) {
+    const std::size_t channels = shift.size();
+    for (std::size_t k = 0; k < channels; ++k) {
+      float all = mean.data()[k] + variance.data()[k] + shift.data()[k];
+      if (scale != nullptr) all += scale->data()[k];
+      if (std::isfinite(all)) continue;
+      for (std::size_t i = k; i < y.size(); i += channels)
+        y.data()[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+
+  bool relu_;
+  std::unique_ptr<Eltwise> rectify_;  // after inference
   std::optional<Primitive> forward_, inference_, backward_;
 };
 
 }  // namespace
 
 std::unique_ptr<BatchNorm> OneDnnBackend::batch_norm(const BatchNormSpec& spec) {
-  // Ours runs on one thread, and is as fast as oneDNN on two.
-  if (usable_isa() == kernels::Isa::avx512 && context_->threads <= 2)
-    return make_avx512_batch_norm(spec);
+  if (usable_isa() == kernels::Isa::avx512)
+    return make_avx512_batch_norm(spec, Team(context_->threads));
   return std::make_unique<OneDnnBatchNorm>(*context_, spec);
 }
 

@@ -8,14 +8,12 @@
 namespace sterna::nets {
 namespace {
 
-class OneDnnEltwise final : public Eltwise {
+class OneDnnLogistic final : public Eltwise {
  public:
-  OneDnnEltwise(OneDnnBackend::Context& context, const EltwiseSpec& spec) {
+  OneDnnLogistic(OneDnnBackend::Context& context, const EltwiseSpec& spec) {
     const TeamSize team(context.threads);
     const Descriptor x = describe(dims_of({spec.count}), Tag::x, spec.element);
-    const auto algorithm = spec.function == EltwiseSpec::Function::relu
-                               ? dnnl::algorithm::eltwise_relu_use_dst_for_bwd
-                               : dnnl::algorithm::eltwise_logistic_use_dst_for_bwd;
+    const auto algorithm = dnnl::algorithm::eltwise_logistic_use_dst_for_bwd;
     using Forward = dnnl::eltwise_forward;
     const Forward::primitive_desc forward({dnnl::prop_kind::forward_training, algorithm, x, 0.F},
                                           attributes(), context.engine);
@@ -42,11 +40,8 @@ class OneDnnEltwise final : public Eltwise {
 }  // namespace
 
 std::unique_ptr<Eltwise> OneDnnBackend::eltwise(const EltwiseSpec& spec) {
-  // Ours runs on one thread, and is as fast as oneDNN on three.
-  if (context_->threads <= 3) {
-    if (auto own = make_own_relu(spec, usable_isa())) return own;
-  }
-  return std::make_unique<OneDnnEltwise>(*context_, spec);
+  if (auto own = make_own_relu(spec, usable_isa(), Team(context_->threads))) return own;
+  return std::make_unique<OneDnnLogistic>(*context_, spec);
 }
 
 }  // namespace sterna::nets

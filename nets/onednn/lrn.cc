@@ -49,7 +49,7 @@ class OneDnnLrn final : public Lrn {
 }  // namespace
 
 std::unique_ptr<Lrn> OneDnnBackend::lrn(const LrnSpec& spec) {
-  if (auto own = make_own_lrn(spec, usable_isa())) return own;
+  if (auto own = make_own_lrn(spec, usable_isa(), Team(context_->threads))) return own;
   return std::make_unique<OneDnnLrn>(*context_, spec);
 }
 

@@ -6,7 +6,7 @@
 namespace sterna::nets {
 
 std::unique_ptr<RectifiedSum> OneDnnBackend::rectified_sum(const RectifiedSumSpec& spec) {
-  return make_rectified_sum(spec);
+  return make_rectified_sum(spec, Team(context_->threads));
 }
 
 }  // namespace sterna::nets

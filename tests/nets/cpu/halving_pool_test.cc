@@ -39,14 +39,14 @@ void expect_the_bits_of_scalar(kernels::Isa isa, Element element) {
     Tensor y = made(count, element), y_fast = made(count, element);
     write(values, x, 0);
     std::vector<std::uint8_t> winner(count), winner_fast(count);
-    halving_pool_forward(pool, kernels::Isa::scalar, x, y, winner.data());
-    halving_pool_forward(pool, isa, x, y_fast, winner_fast.data());
+    halving_pool_forward(pool, kernels::Isa::scalar, Team(1), x, y, winner.data());
+    halving_pool_forward(pool, isa, Team(1), x, y_fast, winner_fast.data());
     EXPECT_EQ(winner, winner_fast);
     EXPECT_EQ(bits(y), bits(y_fast));
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 255 + 1);
     write(std::span(values).first(count), y, 0);
-    halving_pool_backward(pool, kernels::Isa::scalar, y, winner.data(), dx);
-    halving_pool_backward(pool, isa, y, winner.data(), dx_fast);
+    halving_pool_backward(pool, kernels::Isa::scalar, Team(1), y, winner.data(), dx);
+    halving_pool_backward(pool, isa, Team(1), y, winner.data(), dx_fast);
     EXPECT_EQ(bits(dx), bits(dx_fast));
     EXPECT_NE(bits(dx), bits(made(4 * count, element)));
   }
