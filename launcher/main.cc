@@ -25,8 +25,8 @@ void open_standard_streams() {
   }
 }
 
-/// Commands that compute in this process, on as many threads as a job says.
-constexpr std::array<std::string_view, 1> kComputing = {"eval"};
+/// Commands that compute in this process, on as many threads as a job or an option says.
+constexpr std::array<std::string_view, 2> kComputing = {"bench", "eval"};
 
 /// Threads that compute must not spin while they wait, which libgomp is told before it is loaded
 /// (nets/onednn): starts such a command again.

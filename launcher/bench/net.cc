@@ -72,6 +72,13 @@ class Stepping {
     return least;
   }
 
+  Result<double> clock_step() {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    STERNA_TRY(step());
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
   /// The median of `rounds` by the clock, each of as many steps as take a little while.
   Result<double> clock_seconds(int rounds) {
     using Clock = std::chrono::steady_clock;
@@ -141,6 +148,28 @@ Result<double> add_step(const Case& one, int rounds, const BenchProgress& progre
   return step;
 }
 
+Result<void> add_threads_step(const Case& one, int threads, int rounds,
+                              const BenchProgress& progress, Figures& figures) {
+  progress(fmt::format("{} at {}: on {} threads and on one", one.name, one.options.batch, threads));
+  nets::NetOptions options = one.options;
+  STERNA_ASSIGN(Stepping alone, Stepping::make(options));
+  options.backend.threads = threads;
+  STERNA_ASSIGN(Stepping shared, Stepping::make(options));
+  double of_one = std::numeric_limits<double>::infinity(), of_all = of_one;
+  for (int round = 0; round <= rounds; ++round) {
+    STERNA_ASSIGN(const double first, alone.clock_step());
+    STERNA_ASSIGN(const double second, shared.clock_step());
+    if (round == 0) continue;  // while memory is touched for the first time
+    of_one = std::min(of_one, first);
+    of_all = std::min(of_all, second);
+  }
+  figures[one.name + ".one_thread_ms"] = of_one * 1e3;
+  figures[one.name + ".step_ms"] = of_all * 1e3;
+  figures[one.name + ".images_per_second"] = static_cast<double>(one.options.batch) / of_all;
+  figures[one.name + ".speedup"] = of_one / of_all;
+  return {};
+}
+
 /// What a step takes without the launches of ours: as little as its plans and its copies allow.
 Result<void> add_libraries(const Case& one, int rounds, double step, const BenchProgress& progress,
                            Figures& figures) {
@@ -191,6 +220,15 @@ Result<void> add_net(const std::string& name, std::size_t batch, const NetBenchS
     options.backend.precision = nets::Element::bf16;
     const auto bf16 = add_device_step({name + ".bf16", options}, rounds, progress, figures);
     if (!bf16) progress(fmt::format("{} without bf16: {}", name, bf16.error().message));
+    return {};
+  }
+  if (setup.threads > 1) {
+    STERNA_TRY(
+        add_threads_step({name + ".fp32", options}, setup.threads, rounds, progress, figures));
+    options.backend.precision = nets::Element::bf16;
+    const auto bf16 =
+        add_threads_step({name + ".bf16", options}, setup.threads, rounds, progress, figures);
+    if (!bf16) progress(fmt::format("{} in fp32 alone: {}", name, bf16.error().message));
     return {};
   }
   STERNA_ASSIGN(const double fp32, add_step({name + ".fp32", options}, rounds, progress, figures));

@@ -30,6 +30,7 @@ struct BenchOptions {
   std::string net;             ///< of "net": empty: the usual ones
   std::int64_t net_batch = 0;  ///< 0: its usual one
   std::int64_t net_rounds = 7;
+  std::int64_t net_threads = 1;
   DeviceOption device;
   std::string train_net;  ///< of "train": empty: lenet, with one rank
   // The rest is of "exchange".
@@ -78,6 +79,7 @@ Result<Figures> measure_net(const BenchOptions& options, const Context& context)
   const NetBenchSetup setup{.net = options.net,
                             .batch = static_cast<std::size_t>(options.net_batch),
                             .rounds = static_cast<int>(options.net_rounds),
+                            .threads = static_cast<int>(options.net_threads),
                             .device = device};
   return bench_net(setup, progress_to(context.console));
 }
@@ -214,7 +216,9 @@ Command bench_command() {
              std::pair<std::int64_t, std::int64_t>{1, 1000}}},
            shown("input", measure_input)},
           {"net",
-           "A step of nets on one thread, beside oneDNN's fastest for each operation, or on a GPU",
+           "A step of nets on one thread, beside oneDNN's fastest for each operation, or on "
+           "several "
+           "or a GPU",
            {json,
             {"--net", &o->net, "Only this one; see sterna net list", "NAME"},
             {"--batch", &o->net_batch, "Images a step; default: as usual for the net", "N", false,
@@ -222,6 +226,8 @@ Command bench_command() {
             {"--rounds", &o->net_rounds,
              "Of each thing that is measured: the least of all, or on a GPU the median", "N", false,
              true, std::pair<std::int64_t, std::int64_t>{1, 1000}},
+            {"--threads", &o->net_threads, "Of the CPU: several are measured beside one", "N",
+             false, true, std::pair<std::int64_t, std::int64_t>{1, 1024}},
             o->device.argument()},
            shown("net", measure_net)},
           {"train",
