@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "actors/worker/net_memory.h"
-#include "actors/worker/ranks_on_devices.h"
+#include "actors/worker/ranks/net_memory.h"
+#include "actors/worker/ranks/ranks_on_devices.h"
 #include "runtime/host/free_memory.h"
 
 namespace sterna::actors {

@@ -4,7 +4,7 @@
 // order, replica by replica, so that few gradients are early.
 #include <algorithm>
 
-#include "actors/worker/net_memory.h"
+#include "actors/worker/ranks/net_memory.h"
 #include "actors/worker/worker.h"
 
 namespace sterna::actors {

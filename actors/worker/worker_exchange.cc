@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/worker/net_memory.h"
+#include "actors/worker/ranks/net_memory.h"
 #include "actors/worker/worker.h"
 
 namespace sterna::actors {

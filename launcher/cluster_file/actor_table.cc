@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "actors/job/job.h"
-#include "actors/worker/device_steps.h"
+#include "actors/worker/ranks/device_steps.h"
 #include "launcher/cluster_file/draft.h"
 
 namespace sterna::launcher {

@@ -13,7 +13,7 @@
 #include "actors/codecs/codec.h"
 #include "actors/job/args.h"
 #include "actors/reader/data_folder.h"
-#include "actors/worker/net_memory.h"
+#include "actors/worker/ranks/net_memory.h"
 #include "input/augment/family.h"
 #include "input/place/class_names.h"
 #include "input/place/data_set.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/worker/net_memory.h"
-#include "actors/worker/ranks_on_devices.h"
+#include "actors/worker/ranks/net_memory.h"
+#include "actors/worker/ranks/ranks_on_devices.h"
 #include "kernels/device/counting_device.h"
 #include "kernels/device/host_device.h"
 #include "tests/actors/simulated_job.h"

@@ -1,5 +1,5 @@
 // One rank's computing by itself: what it needs to begin, and what leaves it.
-#include "actors/worker/rank_net.h"
+#include "actors/worker/ranks/rank_net.h"
 
 #include <gtest/gtest.h>
 

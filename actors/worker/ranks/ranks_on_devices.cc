@@ -1,13 +1,13 @@
-#include "actors/worker/ranks_on_devices.h"
+#include "actors/worker/ranks/ranks_on_devices.h"
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "actors/worker/net_memory.h"
-#include "actors/worker/rank_net.h"
-#include "actors/worker/replica.h"
+#include "actors/worker/ranks/net_memory.h"
+#include "actors/worker/ranks/rank_net.h"
+#include "actors/worker/ranks/replica.h"
 
 namespace sterna::actors {
 namespace {

@@ -1,4 +1,4 @@
-#include "actors/worker/net_memory.h"
+#include "actors/worker/ranks/net_memory.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "actors/worker/replica.h"
+#include "actors/worker/ranks/replica.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "actors/worker/exchanged_steps.h"
+#include "actors/worker/ranks/exchanged_steps.h"
 
 #include <algorithm>
 #include <utility>

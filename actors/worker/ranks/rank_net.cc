@@ -1,4 +1,4 @@
-#include "actors/worker/rank_net.h"
+#include "actors/worker/ranks/rank_net.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "actors/worker/tensor_watch.h"
+#include "actors/worker/ranks/tensor_watch.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "actors/worker/device_steps.h"
+#include "actors/worker/ranks/device_steps.h"
 
 #include <algorithm>
 #include <utility>
