@@ -10,11 +10,6 @@
 
 namespace sterna::actors {
 
-Error Worker::at(std::uint64_t step, const std::string& with, const Error& error) {
-  return {error.code,
-          fmt::format("step {}, {}: {}: {}", step, with, name(error.code), error.message)};
-}
-
 void Worker::started() {
   start_trace(process(), args_.job.trace);
   trace_ = WorkerTrace(process().tracer());
@@ -28,7 +23,7 @@ Task<Result<void>> Worker::train() {
                        return open_devices(backend, which);
                      }));
   }
-  STERNA_CO_TRY(find_everyone());
+  STERNA_CO_ASSIGN(BatchesAhead::Readers readers, find_everyone());
   const std::uint64_t first = args_.job.first_step;
   bool restores = args_.job.resumes;
   if (identity().incarnation > 1) {
@@ -37,6 +32,7 @@ Task<Result<void>> Worker::train() {
     restores = restores && !goes_on_;
   }
   policy_ = scheme.worker(args_.job);
+  make_parts(std::move(readers));
   STERNA_CO_TRY(make_replicas());
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
@@ -64,7 +60,7 @@ Task<Result<void>> Worker::train() {
   co_return {};
 }
 
-Task<Result<void>> Worker::find_everyone() {
+Task<Result<BatchesAhead::Readers>> Worker::find_everyone() {
   const Duration patience = args_.job.deadlines.start;
   const std::uint64_t most = process().options().link.most_under_way();
   STERNA_CO_ASSIGN(servers_, find_servers(*this, poster(), most, args_.servers, args_.replicas,
@@ -73,8 +69,20 @@ Task<Result<void>> Worker::find_everyone() {
   begins_.notify_all();
   STERNA_CO_ASSIGN(auto readers,
                    find_peers<InputReaderInterface>(*this, args_.readers, patience, finder_));
-  for (auto& reader : readers) readers_.emplace_back(std::move(reader), poster(), most);
-  co_return co_await observer_.emplace(*this, args_.observer, patience, finder_).find();
+  STERNA_CO_TRY(observer_.emplace(*this, args_.observer, patience, finder_).find());
+  co_return readers;
+}
+
+void Worker::make_parts(BatchesAhead::Readers readers) {
+  context_.emplace(WorkerContext{
+      .process = process(),
+      .args = args_,
+      .policy = *policy_,
+      .trace = trace_,
+      .run = [this](Task<Result<void>> task) { run(std::move(task)); },
+      .on_compute_thread = [this](std::function<void()> work) { return compute(std::move(work)); },
+  });
+  batches_.emplace(*context_, std::move(readers), poster(), pool_);
 }
 
 Task<Result<void>> Worker::make_replicas() {
@@ -168,7 +176,7 @@ Task<Result<void>> Worker::make_ranks(Seat& seat, std::vector<std::uint32_t> num
     Rank& rank = ranks_.emplace_back();
     rank.rank = number;
     rank.seat = &seat;
-    rank.asked = first_step_of(rank);
+    batches_->begin(number, first_step_of(rank), seat.replica->image_bytes());
     rank.version = rank.pushed = args_.job.first_step;
     rank.kept = std::max(args_.job.first_step, lacked_.version);
     seat.ranks.push_back(&rank);
@@ -226,10 +234,10 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
   while (rank.encoding) co_await rank.encoded.wait();
   held.end();
   rank.step = step;
-  ask_batches(rank, step);
+  batches_->ask(rank.rank, step);
   const Time asked = now();
   Span starving = rank.trace.part(Part::batch);
-  STERNA_CO_ASSIGN(Batch batch, next_batch(rank, step));
+  STERNA_CO_ASSIGN(Batch batch, batches_->next(rank.rank, step));
   starving.end();
   if (rank.seat->readable > 0) {
     meter_.waited_for_data(std::max(asked, rank.seat->readable_since), now());
@@ -397,7 +405,7 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   const Span taking = trace_.takes_answer(step, question, process().id());
   const Result<void> taken = parameters ? take(std::move(*parameters), question, everyone())
                                         : Result<void>(parameters.error());
-  if (!taken) co_return at(step, "parameters from " + server.name(), taken.error());
+  if (!taken) co_return at_step(step, "parameters from " + server.name(), taken.error());
   if (--groups_missing_ > 0) co_return {};
   forget_before(step);
   const bool first = step == args_.job.first_step;
@@ -492,9 +500,9 @@ Task<Result<void>> Worker::compare_at(std::uint32_t shard, std::uint32_t rank, C
   // In the place of a lost one the server may have nothing of that version.
   const bool unknown = !same && same.error().code == Errc::not_found;
   if (!same && !(unknown && args_.job.servers_come_again())) {
-    co_return at(version,
-                 fmt::format("parameters of rank {} compared with {}", rank, server.name()),
-                 same.error());
+    co_return at_step(version,
+                      fmt::format("parameters of rank {} compared with {}", rank, server.name()),
+                      same.error());
   }
   --unacknowledged_;
   finish();

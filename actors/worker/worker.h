@@ -28,12 +28,13 @@
 #include "actors/schemes/scheme.h"
 #include "actors/server/served_shard.h"
 #include "actors/server/shard_servers.h"
+#include "actors/worker/batches_ahead.h"
 #include "actors/worker/progress_meter.h"
 #include "actors/worker/ranks/rank_net.h"
 #include "actors/worker/ranks/replica.h"
+#include "actors/worker/worker_context.h"
 #include "actors/worker/worker_trace.h"
 #include "kernels/device/device_exchange.h"
-#include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
 #include "runtime/host/usable_cores.h"
@@ -68,23 +69,6 @@ class Worker final : public Actor<WorkerInterface> {
   }
 
  private:
-  /// Whom it asks, and how much of that may be under way.
-  struct Reader {
-    Reader(Peer<InputReaderInterface> found, const Poster& poster, std::uint64_t most)
-        : peer(std::move(found)), down(poster, most) {}
-    Peer<InputReaderInterface> peer;
-    ByteWindow down;
-  };
-  /// Neighbouring rows of a batch, asked of one reader, or of each for those in its shard.
-  struct AskedRows {
-    struct Part {
-      const std::string& reader;
-      Task<Result<Batch>> answer;
-    };
-    NextBatch question;
-    std::vector<Part> parts;
-  };
-  using AskedBatch = std::vector<AskedRows>;
   /// A chunk of an answer.
   struct Waiting {
     std::shared_ptr<const Parameters> answer;
@@ -126,8 +110,6 @@ class Worker final : public Actor<WorkerInterface> {
     std::uint32_t rank = 0;
     Seat* seat = nullptr;
     std::shared_ptr<RankNet> net;
-    std::deque<AskedBatch> batches;  // ahead, in the order of steps
-    std::uint64_t asked = 0;         // the next step whose batch will be asked for
     std::uint64_t step = 0;          // that it is in
     std::uint64_t pushed = 0;        // where all are in step: all packets of those before are made
     std::uint64_t added = 0;         // its gradients of those before are part of an average
@@ -158,10 +140,11 @@ class Worker final : public Actor<WorkerInterface> {
   };
 
   void started() override;
-  /// What a question came to, with the step and whom it was asked.
-  static Error at(std::uint64_t step, const std::string& with, const Error& error);
   Task<Result<void>> train();
-  Task<Result<void>> find_everyone();
+  /// The readers; servers and the observer are there then, too.
+  Task<Result<BatchesAhead::Readers>> find_everyone();
+  /// What the parts of this worker are given of it, once there is a policy.
+  void make_parts(BatchesAhead::Readers readers);
   /// In the place of a worker that was lost: from then on this one is as of a job that begins where
   /// its ranks go on; or each goes on at the push that is next of it (worker_rejoin.cc).
   Task<Result<void>> rejoin();
@@ -266,11 +249,6 @@ class Worker final : public Actor<WorkerInterface> {
   /// All that was pushed has its verdict.
   Result<void> take_back_dropped(Rank& rank, std::uint64_t push);
   Task<void> injected_delay(Rank& rank);
-  void ask_batches(Rank& rank, std::uint64_t step);
-  AskedRows ask_rows(const Rank& rank, const NextBatch& question, std::size_t reader);
-  Task<Result<Batch>> next_batch(Rank& rank, std::uint64_t step);
-  Task<Result<Batch>> whole(AskedBatch asked);
-  Result<void> check(const Batch& batch, const NextBatch& question) const;
   /// The forward pass, begun with the first tensors that have come.
   Task<Result<void>> forward(Rank& rank, std::uint64_t step, Batch batch);
   /// The backward pass. What waits for shared scalers then is still to be encoded. The loss.
@@ -330,12 +308,13 @@ class Worker final : public Actor<WorkerInterface> {
   std::deque<ShardServers> servers_;
   std::optional<std::uint64_t> begins_at_;  // nothing is pushed of earlier steps; once it is known
   Condition begins_;
-  std::deque<Reader> readers_;  // a deque: windows do not move
   std::optional<Peer<Observer>> observer_;
   std::shared_ptr<const ParameterTable> table_;
   std::vector<ParameterTable::PullGroup> groups_;      // of the next pull
   std::vector<ParameterTable::PullGroup> all_groups_;  // of a rank's first, where each pulls
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
+  std::optional<WorkerContext> context_;
+  std::optional<BatchesAhead> batches_;
   std::deque<Seat> seats_;  // deques: conditions do not move
   std::deque<Rank> ranks_;
   /// Where devices exchange. It ends before the replicas, whose streams may wait for what one that

@@ -15,13 +15,13 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
     rank.step = step;
     rank.trace.begin(step);
     const Exchange exchange = policy_->exchange(step);
-    ask_batches(rank, step);
+    batches_->ask(rank.rank, step);
     // The batch first, so that the parameters are as new as can be.
     const Time asked = now();
     Span starving = rank.trace.part(Part::batch);
     Batch batch;
-    if (!rank.batches.empty()) {
-      STERNA_CO_ASSIGN(batch, next_batch(rank, step));
+    if (batches_->has(rank.rank)) {
+      STERNA_CO_ASSIGN(batch, batches_->next(rank.rank, step));
     }
     starving.end();
     meter_.waited_for_data(asked, now());
@@ -92,7 +92,7 @@ Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
   const Result<void> taken = parameters ? take(std::move(*parameters), question, {rank.seat})
                                         : Result<void>(parameters.error());
   if (!taken) {
-    co_return at(rank.step, "parameters from " + server.name(), taken.error());
+    co_return at_step(rank.step, "parameters from " + server.name(), taken.error());
   }
   --rank.pulling;
   rank.answered.notify_all();

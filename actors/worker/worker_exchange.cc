@@ -63,7 +63,7 @@ Task<Result<void>> Worker::begin_averages() {
         return replica->begin_averages(averages);
       });
   const Result<void> begun = co_await std::move(beginning);
-  if (!begun) co_return at(args_.job.first_step, "moving averages", begun.error());
+  if (!begun) co_return at_step(args_.job.first_step, "moving averages", begun.error());
   co_return {};
 }
 
@@ -78,7 +78,7 @@ Task<Result<void>> Worker::exchange_version(std::uint64_t step) {
   for (std::size_t left = exchanging_->tensors; left > 0; --left) {
     while (exchanging_->complete.empty()) co_await exchanging_->came.wait();
     const Result<void> exchanged = exchange_next();
-    if (!exchanged) co_return at(step, "exchange", exchanged.error());
+    if (!exchanged) co_return at_step(step, "exchange", exchanged.error());
   }
   Task<Result<void>> giving = give_version(step + 1, wanted);
   co_return co_await std::move(giving);
@@ -107,7 +107,7 @@ Task<Result<void>> Worker::give_version(std::uint64_t version, Shard::Wanted wan
     auto reading =
         compute([replica = first.replica, keeps = wanted.kept] { return replica->made(keeps); });
     Result<std::vector<Shard::Made>> read = co_await std::move(reading);
-    if (!read) co_return at(version, "parameters", read.error());
+    if (!read) co_return at_step(version, "parameters", read.error());
     made = std::move(*read);
   } else {
     for (std::uint32_t chunk = 0; chunk < table_->chunks.size(); ++chunk) {

@@ -25,7 +25,8 @@ Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t s
     run(agree_with(rank, servers, *server, offer, all));
   }
   if (!asked.empty()) co_return {};
-  co_return at(step, "scalers from " + servers.name(), {Errc::actor_down, "no server is left"});
+  co_return at_step(step, "scalers from " + servers.name(),
+                    {Errc::actor_down, "no server is left"});
 }
 
 Task<Result<void>> Worker::agree_with(Rank& rank, ShardServers& servers,
@@ -46,7 +47,7 @@ Task<Result<void>> Worker::agree_with(Rank& rank, ShardServers& servers,
   }
   if (!agreed) {
     if (servers.is_of_one(agreed.error()) && (all->there || all->waiting > 0)) co_return {};
-    co_return at(step, "scalers from " + server.peer.name(), agreed.error());
+    co_return at_step(step, "scalers from " + server.peer.name(), agreed.error());
   }
   if (std::exchange(all->there, true)) co_return {};
   for (std::size_t i = 0; i < offer.scalers.size(); ++i) {
@@ -140,7 +141,7 @@ Task<Result<void>> Worker::send(Rank& rank, ShardServers& servers, ShardServers:
   } else {
     const Result<void> taken =
         reply ? take_verdicts(rank, *reply, chunks, std::move(kept)) : Result<void>(reply.error());
-    if (!taken) co_return at(step, "gradient to " + server.peer.name(), taken.error());
+    if (!taken) co_return at_step(step, "gradient to " + server.peer.name(), taken.error());
   }
   --unacknowledged_;
   no_longer_under_way(step);

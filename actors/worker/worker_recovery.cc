@@ -84,7 +84,7 @@ Task<Result<void>> Worker::tell_again(std::uint32_t shard, M message, std::uint6
   const auto told = co_await std::move(telling);
   // It may know all of it, or more.
   if (told || told.error().code == Errc::not_found) co_return {};
-  co_return at(step, "telling " + server.peer.name() + " again", told.error());
+  co_return at_step(step, "telling " + server.peer.name() + " again", told.error());
 }
 
 void Worker::forget_before(std::uint64_t version) {

@@ -47,7 +47,7 @@ Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
       });
   Result<std::vector<StatePiece>> pieces = co_await std::move(copying);
   if (!pieces) {
-    fail(at(version, "what is kept", pieces.error()).message);
+    fail(at_step(version, "what is kept", pieces.error()).message);
     co_return;
   }
   kept().add(version, std::move(*pieces));
