@@ -52,9 +52,9 @@ Task<Result<void>> Worker::train() {
     for (Rank& rank : ranks_) run(train_apart(rank));
     co_return {};
   }
-  if (exchanges()) run(exchange_all());
+  if (exchanges()) run(exchanged_->make_all());
   in_first_step_ = seats_.size();
-  for (Seat& seat : seats_) seat.expect_version(*table_, Pulled::trained);
+  for (Seat& seat : seats_) seat.incoming->expect(Pulled::trained);
   pull(args_.job.first_step);
   for (Seat& seat : seats_) run(train_seat(seat));
   co_return {};
@@ -103,6 +103,21 @@ Task<Result<void>> Worker::make_replicas() {
   }
   if (exchanges()) STERNA_CO_TRY(begin_exchanging());
   for (const auto& device : devices_) planned_.push_back(device->allocations());
+  co_return {};
+}
+
+Task<Result<void>> Worker::begin_exchanging() {
+  const Devices devices = devices_of(devices_, seats_.size());
+  const auto begin = [devices]() -> Result<std::unique_ptr<kernels::DeviceExchange>> {
+    return kernels::make_exchange(devices).in("gradient.exchange = \"nccl\"");
+  };
+  STERNA_CO_ASSIGN(std::unique_ptr<kernels::DeviceExchange> exchange, compute(begin));
+  if (devices.size() > 1) {
+    log(fmt::format("{} devices exchange gradients by {}", devices.size(), exchange->name()));
+  }
+  std::vector<IncomingVersion*> places;
+  for (Seat& seat : seats_) places.push_back(&*seat.incoming);
+  exchanged_.emplace(*context_, table_, *served_, std::move(places), std::move(exchange));
   co_return {};
 }
 
@@ -155,10 +170,10 @@ Task<Result<void>> Worker::make_seats(std::uint32_t replicas) {
                    begins ? std::optional(args_.job.first_step) : std::nullopt);
       table_made_.notify_all();
     }
-    seat.bases.resize(table_->chunks.size(), args_.job.first_step);
-    seat.written.resize(table_->chunks.size());
-    seat.replica->set_table(table_, process().loop(), [this, &seat, loop = poster()] {
-      loop.post([this, &seat] { write_settled(seat); });
+    seat.incoming.emplace(seat.replica, table_, process().loop(), trace_, args_.job.first_step,
+                          [this] { wrote_.notify_all(); });
+    seat.replica->set_table(table_, process().loop(), [&seat, loop = poster()] {
+      loop.post([&seat] { seat.incoming->write_settled(); });
     });
     auto planning = make_there(
         [replica = seat.replica, i, replicas, exchanges = exchanges()]() -> Result<void> {
@@ -185,6 +200,7 @@ Task<Result<void>> Worker::make_ranks(Seat& seat, std::vector<std::uint32_t> num
     rank.trace = RankTrace(process().tracer(), number, first_traced(args_.job.trace));
     rank.net->set_trace(process().tracer());
   }
+  seat.incoming->go_through(seat.ranks.front()->net->local_steps());
   co_return {};
 }
 
@@ -233,19 +249,19 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
   if (rank.encoding) held = rank.trace.part(Part::scalers);
   while (rank.encoding) co_await rank.encoded.wait();
   held.end();
-  rank.step = step;
+  enter(rank, step);
   batches_->ask(rank.rank, step);
   const Time asked = now();
   Span starving = rank.trace.part(Part::batch);
   STERNA_CO_ASSIGN(Batch batch, batches_->next(rank.rank, step));
   starving.end();
-  if (rank.seat->readable > 0) {
-    meter_.waited_for_data(std::max(asked, rank.seat->readable_since), now());
+  if (rank.seat->incoming->readable() > 0) {
+    meter_.waited_for_data(std::max(asked, rank.seat->incoming->readable_since()), now());
   }
   co_await injected_delay(rank);
   STERNA_CO_TRY(forward(rank, step, std::move(batch)));
   // Of a replica once: its ranks have the same.
-  if (policy_->compares(step) && rank.seat->ranks.front() == &rank) {
+  if (policy_->compares(step) && rank.seat->first(rank)) {
     const Span comparing = rank.trace.part(Part::keep);
     STERNA_CO_TRY(compare(rank, step));
   }
@@ -269,10 +285,15 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
   co_return {};
 }
 
+void Worker::enter(Rank& rank, std::uint64_t step) {
+  rank.step = step;
+  if (rank.seat->first(rank)) rank.seat->incoming->note_step(step);
+}
+
 Task<void> Worker::end_of_steps(Rank& rank) {
   rank.trace.end();
   while (rank.encoding) co_await rank.encoded.wait();
-  rank.step = args_.job.steps;
+  enter(rank, args_.job.steps);
   if (!pushes(rank)) co_return;
   while (!rank.net->may_begin(rank.step)) co_await rank.agreed.wait();
   if (kept().due(rank.step)) co_await keep_state(rank, rank.step);
@@ -287,14 +308,15 @@ Task<void> Worker::injected_delay(Rank& rank) {
 
 Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) {
   const auto shared = std::make_shared<const Batch>(std::move(batch));
+  IncomingVersion& incoming = *rank.seat->incoming;
   std::uint32_t readable = 0;
   bool complete = false;
   while (!complete) {
-    if (rank.seat->readable == readable) {
+    if (incoming.readable() == readable) {
       const Span waiting = rank.trace.part(Part::parameters);
-      while (rank.seat->readable == readable) co_await rank.seat->ready.wait();
+      while (incoming.readable() == readable) co_await incoming.ready().wait();
     }
-    readable = rank.seat->readable;
+    readable = incoming.readable();
     meter_.begin(now());
     const Span computing = rank.trace.part(Part::forward);
     STERNA_CO_ASSIGN(complete, compute([net = rank.net, step, shared, readable] {
@@ -321,7 +343,7 @@ Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
   }
   // What comes from here on is of the next version: it is made of this turn's gradients too.
   if (policy_->in_step() && rank.seat->last(rank)) {
-    rank.seat->expect_version(*table_, Pulled::changing);
+    rank.seat->incoming->expect(Pulled::changing);
   }
   Span computing = rank.trace.part(Part::backward);
   STERNA_CO_ASSIGN(const nets::Net::Loss loss,
@@ -329,7 +351,7 @@ Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
   computing.end();
   rank.added = step.step + 1;
   averaged_.notify_all();
-  write_settled(*rank.seat);
+  rank.seat->incoming->write_settled();
   co_return loss;
 }
 
@@ -356,14 +378,6 @@ Task<Result<void>> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net
   pushed_.notify_all();
   step_done(step, rank, loss);
   co_return {};
-}
-
-void Worker::Seat::expect_version(const ParameterTable& table, Pulled what) {
-  missing.clear();
-  for (const TableTensor& tensor : table.tensors) {
-    missing.push_back(tensor.pulled(what) ? tensor.chunks : 0);
-  }
-  readable = 0;
 }
 
 // ---- parameters down ----
@@ -436,42 +450,8 @@ Result<void> Worker::take(Parameters parameters, const Pull& question,
     traffic_.parameter_elements += table_->chunks[chunk].count;
     seats.front()->replica->count_down(chunk, sizes[i]);  // they come once for all of these
   }
-  for (Seat* seat : seats) {
-    for (std::size_t i = 0; i < answer->chunks.size(); ++i) {
-      seat->waiting.push_back({answer, i});
-      seat->bases[answer->chunks[i].chunk] = answer->chunks[i].version;
-    }
-    write_settled(*seat);
-  }
+  for (Seat* seat : seats) seat->incoming->take(answer);
   return {};
-}
-
-void Worker::write_settled(Seat& seat) {
-  const std::uint32_t settled = seat.replica->settled();
-  const std::uint64_t step = seat.ranks.front()->step;
-  const Time began = trace_.wants(step) ? trace_.now() : Time();
-  const std::size_t wrote = std::erase_if(seat.waiting, [&](const Waiting& waiting) {
-    const std::uint32_t chunk = waiting.answer->chunks[waiting.index].chunk;
-    if (table_->chunks[chunk].tensor < settled) return false;
-    seat.replica->take(*waiting.answer, waiting.index, seat.ranks.front()->net->local_steps());
-    --seat.missing[table_->chunks[chunk].tensor];
-    seat.written[chunk] = waiting.answer->version;
-    return true;
-  });
-  if (wrote > 0) wrote_.notify_all();
-  if (wrote > 0 && trace_.wants(step)) trace_.applied(step, began);
-  for (const std::uint32_t tensor : std::exchange(seat.steps, {})) {
-    if (tensor < settled) {
-      seat.steps.push_back(tensor);
-      continue;
-    }
-    seat.replica->step(tensor, exchanging_->step);
-    seat.missing[tensor] = 0;
-  }
-  const std::uint32_t before = seat.readable;
-  while (seat.readable < seat.missing.size() && seat.missing[seat.readable] == 0) ++seat.readable;
-  if (before == 0 && seat.readable > 0) seat.readable_since = now();
-  if (seat.readable > before) seat.ready.notify_all();
 }
 
 Task<Result<void>> Worker::compare(const Rank& rank, std::uint64_t step) {

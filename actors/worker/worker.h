@@ -29,12 +29,13 @@
 #include "actors/server/served_shard.h"
 #include "actors/server/shard_servers.h"
 #include "actors/worker/batches_ahead.h"
+#include "actors/worker/exchanged_versions.h"
 #include "actors/worker/progress_meter.h"
+#include "actors/worker/ranks/incoming_version.h"
 #include "actors/worker/ranks/rank_net.h"
 #include "actors/worker/ranks/replica.h"
 #include "actors/worker/worker_context.h"
 #include "actors/worker/worker_trace.h"
-#include "kernels/device/device_exchange.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
 #include "runtime/host/usable_cores.h"
@@ -69,11 +70,6 @@ class Worker final : public Actor<WorkerInterface> {
   }
 
  private:
-  /// A chunk of an answer.
-  struct Waiting {
-    std::shared_ptr<const Parameters> answer;
-    std::size_t index = 0;
-  };
   struct Rank;
   /// What a server was told of a step: where it is lost the next one wants it again.
   template <class M>
@@ -90,27 +86,16 @@ class Worker final : public Actor<WorkerInterface> {
   /// A replica and the ranks that take turns on it.
   struct Seat {
     std::shared_ptr<Replica> replica;
+    std::optional<IncomingVersion> incoming;
     std::vector<Rank*> ranks;
-    /// Of the version that is on its way or came last: chunks not yet written, by tensor, and how
-    /// many tensors at the front of the table have it whole.
-    std::vector<std::uint32_t> missing;
-    std::uint32_t readable = 0;
-    Time readable_since;                 // when the first became so
-    std::vector<Waiting> waiting;        // for their tensors to settle
-    std::vector<std::uint32_t> steps;    // tensors of which all packets are there, likewise
-    Condition ready;                     // `readable` has grown
-    std::vector<std::uint64_t> bases;    // by chunk: the version that it has
-    std::vector<std::uint64_t> written;  // likewise, in the net; 0: none yet
-
-    /// Another version is on its way: of all that it reads, or of what changes.
-    void expect_version(const ParameterTable& table, Pulled what);
+    bool first(const Rank& rank) const { return ranks.front() == &rank; }
     bool last(const Rank& rank) const { return ranks.back() == &rank; }
   };
   struct Rank {
     std::uint32_t rank = 0;
     Seat* seat = nullptr;
     std::shared_ptr<RankNet> net;
-    std::uint64_t step = 0;          // that it is in
+    std::uint64_t step = 0;          // that it is in: enter()
     std::uint64_t pushed = 0;        // where all are in step: all packets of those before are made
     std::uint64_t added = 0;         // its gradients of those before are part of an average
     Condition agreed;                // shared scalers have come
@@ -127,16 +112,6 @@ class Worker final : public Actor<WorkerInterface> {
     std::vector<Packet> dropped;          // that are to be given back
     std::vector<std::uint32_t> repeated;  // chunks that had its push already
     Condition answered;                   // one of the two has become less
-  };
-
-  /// Of the version that devices make among themselves.
-  struct Exchanging {
-    std::uint64_t step = 0;  ///< that leads to it
-    std::unique_ptr<kernels::DeviceExchange> exchange;
-    std::vector<std::uint32_t> missing;  ///< by tensor: ranks whose packet is not there
-    std::deque<std::uint32_t> complete;  ///< tensors that are to be exchanged
-    std::size_t tensors = 0;             ///< of a version
-    Condition came;                      ///< a tensor is complete
   };
 
   void started() override;
@@ -175,8 +150,6 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> tell_again(std::uint32_t shard, M message, std::uint64_t bytes);
   /// All of this version is here: nobody will ask for what led to it.
   void forget_before(std::uint64_t version);
-  /// Of the version that the question names, if some net has it.
-  std::optional<ChunkCopy> copy_of(const CopyChunk& question);
   /// Memory for what error feedback keeps that outlives this process, if there is such.
   Task<void> take_residual_memory();
   /// What the rank's first step adds. Where it was lost: zero, or error not_found, as the job says.
@@ -187,19 +160,10 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> make_seats(std::uint32_t replicas);
   /// Lets go of what was made on the devices, and says what would have fitted (memory_error()).
   Task<Error> lack_of_memory(Error refused, std::uint32_t replicas);
-  /// Whether each device has all ranks' packets, and steps by itself (worker_exchange.cc).
+  /// Whether each device has all ranks' packets, and steps by itself (exchanged_versions.h).
   bool exchanges() const { return served_ != nullptr && !devices_.empty(); }
   /// Errors: unavailable, where NCCL is missing that has to move what the devices have.
   Task<Result<void>> begin_exchanging();
-  /// The rank's packet of a tensor is on its device.
-  void packet_is_there(std::uint32_t tensor);
-  Task<Result<void>> exchange_all();
-  Task<Result<void>> begin_averages();
-  Task<Result<void>> exchange_version(std::uint64_t step);
-  /// Puts the exchange of a complete tensor on its way, and each device's step with it.
-  Result<void> exchange_next();
-  /// Gives a version that all devices have made, or will have, to those who want it.
-  Task<Result<void>> give_version(std::uint64_t version, Shard::Wanted wanted);
   /// Calls what makes something: where ranks compute on devices on a compute thread, as memory of
   /// theirs takes its time.
   template <class Make>
@@ -237,6 +201,7 @@ class Worker final : public Actor<WorkerInterface> {
   /// Ranks that are in step with all others, turn by turn.
   Task<Result<void>> train_seat(Seat& seat);
   Task<Result<void>> take_turn(Rank& rank, std::uint64_t step);
+  static void enter(Rank& rank, std::uint64_t step);
   Task<void> end_of_steps(Rank& rank);
   /// The same where it exchanges by itself, at its own pace (worker_apart.cc).
   Task<Result<void>> train_apart(Rank& rank);
@@ -263,7 +228,6 @@ class Worker final : public Actor<WorkerInterface> {
   /// Of the answer's chunks each of `seats` makes its own next version.
   Result<void> take(Parameters parameters, const Pull& question, const std::vector<Seat*>& seats);
   std::vector<Seat*> everyone();
-  void write_settled(Seat& seat);
   /// Asks each server whether the rank's parameters are what its own are, where the scheme says so.
   Task<Result<void>> compare(const Rank& rank, std::uint64_t step);
   Task<Result<void>> compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare);
@@ -317,12 +281,10 @@ class Worker final : public Actor<WorkerInterface> {
   std::optional<BatchesAhead> batches_;
   std::deque<Seat> seats_;  // deques: conditions do not move
   std::deque<Rank> ranks_;
-  /// Where devices exchange. It ends before the replicas, whose streams may wait for what one that
-  /// has failed never does.
-  std::unique_ptr<Exchanging> exchanging_;
-  std::shared_ptr<HostAverage> average_;    // of all ranks, where they push one
-  std::optional<std::uint64_t> averaging_;  // the step of which it is
-  Condition averaged_;                      // it is another's, or a rank is done
+  std::optional<ExchangedVersions> exchanged_;  // ends before the replicas
+  std::shared_ptr<HostAverage> average_;        // of all ranks, where they push one
+  std::optional<std::uint64_t> averaging_;      // the step of which it is
+  Condition averaged_;                          // it is another's, or a rank is done
   std::size_t groups_missing_ = 0;
   std::size_t unacknowledged_ = 0;
   std::map<std::uint64_t, std::size_t> under_way_;  // pushes without an answer, by step

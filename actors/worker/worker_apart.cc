@@ -12,7 +12,7 @@ namespace sterna::actors {
 Task<Result<void>> Worker::train_apart(Rank& rank) {
   const JobConfig& job = args_.job;
   for (std::uint64_t step = first_step_of(rank);; ++step) {
-    rank.step = step;
+    enter(rank, step);
     rank.trace.begin(step);
     const Exchange exchange = policy_->exchange(step);
     batches_->ask(rank.rank, step);
@@ -52,7 +52,7 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
 Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
   const bool first = rank.step == first_step_of(rank);
   const auto& groups = first ? all_groups_ : groups_;
-  rank.seat->expect_version(*table_, first ? Pulled::all : Pulled::pushed);
+  rank.seat->incoming->expect(first ? Pulled::all : Pulled::pushed);
   rank.pulling = groups.size();
   for (const auto& group : groups) run(pull_newest_of(rank, push, group));
   Span waiting = rank.trace.part(Part::parameters);
@@ -60,7 +60,7 @@ Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
   waiting.end();
   STERNA_CO_TRY(take_back_dropped(rank, push));
   rank.version = std::numeric_limits<std::uint64_t>::max();
-  const std::vector<std::uint64_t>& bases = rank.seat->bases;
+  const std::vector<std::uint64_t>& bases = rank.seat->incoming->bases();
   for (std::uint32_t chunk = 0; chunk < bases.size(); ++chunk) {
     if (!table_->frozen(chunk)) rank.version = std::min(rank.version, bases[chunk]);
   }

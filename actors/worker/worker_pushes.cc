@@ -63,13 +63,13 @@ void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
   if (exchanges()) {
     std::erase_if(packets, [&](const Packet& packet) {
       if (packet.payload.size() > 0) return false;
-      packet_is_there(table_->chunks[packet.chunk].tensor);
+      exchanged_->packet_is_there(table_->chunks[packet.chunk].tensor);
       return true;
     });
     if (packets.empty()) return;
   }
   for (Packet& packet : packets) {
-    packet.base_version = policy_->in_step() ? step : rank.seat->bases[packet.chunk];
+    packet.base_version = policy_->in_step() ? step : rank.seat->incoming->bases()[packet.chunk];
     const std::uint64_t bytes = packet.payload.size();
     traffic_.gradient_bytes += bytes;
     traffic_.gradient_elements += packet.count;

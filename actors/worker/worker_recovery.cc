@@ -1,7 +1,6 @@
 // A worker beside a server without a partner that comes in the place of a lost one: the worker has
 // all that the new one needs (JobConfig::servers_come_again(), server_recovery.cc).
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <utility>
 
@@ -95,25 +94,6 @@ void Worker::forget_before(std::uint64_t version) {
     told_offers_.pop_front();
 }
 
-std::optional<ChunkCopy> Worker::copy_of(const CopyChunk& question) {
-  const TableChunk& place = table_->chunks[question.chunk];
-  for (Seat& seat : seats_) {
-    if (seat.written[question.chunk] != question.from) continue;
-    std::vector<std::span<float>> arrays = seat.replica->slots(question.chunk);
-    arrays.insert(arrays.begin(), seat.replica->values(place));
-    const std::size_t bytes = place.count * sizeof(float);
-    const auto values = make_buffer(arrays.size() * bytes);
-    std::byte* to = values->bytes().data();
-    for (const std::span<float> array : arrays) {
-      std::memcpy(to, array.data(), bytes);
-      to += bytes;
-    }
-    return ChunkCopy{
-        .version = question.from, .values = share(values), .residual = {}, .snapshots = {}};
-  }
-  return std::nullopt;
-}
-
 Task<Result<ChunkCopy>> Worker::on(CopyChunk question) {
   const ActorId from = sender();
   STERNA_CO_ASSIGN(const std::uint32_t shard, shard_of_next(from));
@@ -124,7 +104,9 @@ Task<Result<ChunkCopy>> Worker::on(CopyChunk question) {
   }
   // What has come is written once the pass that may read the version before is over.
   while (true) {
-    if (std::optional<ChunkCopy> copy = copy_of(question)) co_return std::move(*copy);
+    for (const Seat& seat : seats_) {
+      if (auto copy = seat.incoming->copy(question)) co_return std::move(*copy);
+    }
     co_await wrote_.wait();
   }
 }
