@@ -83,6 +83,7 @@ void Worker::make_parts(BatchesAhead::Readers readers) {
       .on_compute_thread = [this](std::function<void()> work) { return compute(std::move(work)); },
   });
   batches_.emplace(*context_, std::move(readers), poster(), pool_);
+  pushes_.emplace(*context_, servers_, [this] { finish(); });
 }
 
 Task<Result<void>> Worker::make_replicas() {
@@ -192,7 +193,8 @@ Task<Result<void>> Worker::make_ranks(Seat& seat, std::vector<std::uint32_t> num
     rank.rank = number;
     rank.seat = &seat;
     batches_->begin(number, first_step_of(rank), seat.replica->image_bytes());
-    rank.version = rank.pushed = args_.job.first_step;
+    rank.version = args_.job.first_step;
+    pushes_->begin(number, args_.job.first_step);
     rank.kept = std::max(args_.job.first_step, lacked_.version);
     seat.ranks.push_back(&rank);
     auto making = averages() ? make_averaged_net(rank) : make_net(rank, numbers.size() > 1);
@@ -333,7 +335,7 @@ Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
     while (!rank.net->may_begin(step.push)) co_await rank.agreed.wait();
   }
   if (encodes) {
-    Task<void> waiting = all_pushed(step.push);
+    Task<void> waiting = pushes_->all_pushed(step.push);
     co_await std::move(waiting);
   }
   if (averages()) {
@@ -374,10 +376,43 @@ Task<Result<void>> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net
   if (pushes(rank)) STERNA_CO_TRY(encode_held(rank));
   rank.encoding = false;
   rank.encoded.notify_all();
-  rank.pushed = step + 1;
-  pushed_.notify_all();
+  pushes_->made(rank.rank, step);
   step_done(step, rank, loss);
   co_return {};
+}
+
+// ---- gradients up ----
+
+Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
+                                 std::vector<Offer::OwnScaler> scalers) {
+  const Offer offer{.rank = rank.rank,
+                    .incarnation = identity().incarnation,
+                    .step = args_.job.takes_newest_scalers() ? rank.version : step,
+                    .scalers = std::move(scalers)};
+  return pushes_->agree(step, shard, offer, [&rank, offer](const Agreed& agreed) {
+    for (std::size_t i = 0; i < offer.scalers.size(); ++i) {
+      rank.net->agree(offer.step, offer.scalers[i].index, agreed.values[i]);
+    }
+    ++rank.agreements;
+    rank.agreed.notify_all();
+  });
+}
+
+void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
+                  std::vector<Packet> packets) {
+  if (exchanges()) {
+    std::erase_if(packets, [&](const Packet& packet) {
+      if (packet.payload.size() > 0) return false;
+      exchanged_->packet_is_there(table_->chunks[packet.chunk].tensor);
+      return true;
+    });
+    if (packets.empty()) return;
+  }
+  for (Packet& packet : packets) {
+    packet.base_version = policy_->in_step() ? step : rank.seat->incoming->bases()[packet.chunk];
+    if (computing(rank)) traffic_.bytes_before_backward_ended += packet.payload.size();
+  }
+  pushes_->push(rank.rank, step, shard, std::move(packets));
 }
 
 // ---- parameters down ----
@@ -421,7 +456,7 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
                                         : Result<void>(parameters.error());
   if (!taken) co_return at_step(step, "parameters from " + server.name(), taken.error());
   if (--groups_missing_ > 0) co_return {};
-  forget_before(step);
+  pushes_->forget_before(step);
   const bool first = step == args_.job.first_step;
   if (first) groups_ = table_->pull_groups(Pulled::changing);
   // Else nothing of the next version can come before this one has been read.

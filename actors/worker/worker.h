@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +29,7 @@
 #include "actors/server/shard_servers.h"
 #include "actors/worker/batches_ahead.h"
 #include "actors/worker/exchanged_versions.h"
+#include "actors/worker/gradient_pushes.h"
 #include "actors/worker/progress_meter.h"
 #include "actors/worker/ranks/incoming_version.h"
 #include "actors/worker/ranks/rank_net.h"
@@ -71,18 +71,6 @@ class Worker final : public Actor<WorkerInterface> {
 
  private:
   struct Rank;
-  /// What a server was told of a step: where it is lost the next one wants it again.
-  template <class M>
-  struct Told {
-    std::uint32_t shard = 0;
-    M message;
-  };
-  /// Of an offer that is made to several servers.
-  struct Agreement {
-    explicit Agreement(std::size_t servers) : waiting(servers) {}
-    std::size_t waiting;  ///< of these
-    bool there = false;
-  };
   /// A replica and the ranks that take turns on it.
   struct Seat {
     std::shared_ptr<Replica> replica;
@@ -96,7 +84,6 @@ class Worker final : public Actor<WorkerInterface> {
     Seat* seat = nullptr;
     std::shared_ptr<RankNet> net;
     std::uint64_t step = 0;          // that it is in: enter()
-    std::uint64_t pushed = 0;        // where all are in step: all packets of those before are made
     std::uint64_t added = 0;         // its gradients of those before are part of an average
     Condition agreed;                // shared scalers have come
     std::uint64_t agreements = 0;    // how often
@@ -105,13 +92,9 @@ class Worker final : public Actor<WorkerInterface> {
     GradientEncoder::Counts counts;  // of the steps that are done
     RankTrace trace;
     // Where it exchanges by itself:
-    std::uint64_t version = 0;            // the oldest that its replica has of a chunk
-    std::uint64_t kept = 0;               // of versions up to this one all that is to be kept
-    std::size_t pulling = 0;              // groups that have not come
-    std::size_t unanswered = 0;           // pushes
-    std::vector<Packet> dropped;          // that are to be given back
-    std::vector<std::uint32_t> repeated;  // chunks that had its push already
-    Condition answered;                   // one of the two has become less
+    std::uint64_t version = 0;  // the oldest that its replica has of a chunk
+    std::uint64_t kept = 0;     // of versions up to this one all that is to be kept
+    std::size_t pulling = 0;    // groups that have not come
   };
 
   void started() override;
@@ -135,21 +118,12 @@ class Worker final : public Actor<WorkerInterface> {
   /// Where the rank begins: later than the job where it goes on in this worker by itself.
   std::uint64_t first_push_of(std::uint32_t rank) const;
   std::uint64_t first_step_of(const Rank& rank) const;
-  /// Every server has all packets of this worker's ranks of the steps before `step`, where it would
-  /// matter: no worker in its place begins earlier.
-  Task<void> all_pushed(std::uint64_t step);
   /// The shard of a server without a partner, which has come in the place of a lost one
   /// (worker_recovery.cc). Errors: those of who is none, or of a job that knows none; to blame.
   Result<std::uint32_t> shard_of_next(ActorId sender) const;
   /// Nothing comes from a lost server of that shard any more; what is asked and told goes to
   /// `next`.
   Task<Result<void>> leave_lost(std::uint32_t shard, ActorId next);
-  /// What the lost one was told, of which nothing has come that was made of it.
-  void tell_again(std::uint32_t shard);
-  template <class M>
-  Task<Result<void>> tell_again(std::uint32_t shard, M message, std::uint64_t bytes);
-  /// All of this version is here: nobody will ask for what led to it.
-  void forget_before(std::uint64_t version);
   /// Memory for what error feedback keeps that outlives this process, if there is such.
   Task<void> take_residual_memory();
   /// What the rank's first step adds. Where it was lost: zero, or error not_found, as the job says.
@@ -209,8 +183,6 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> pull_newest(Rank& rank, std::uint64_t push);
   Task<Result<void>> pull_newest_of(Rank& rank, std::uint64_t push,
                                     const ParameterTable::PullGroup& group);
-  Result<void> take_verdicts(Rank& rank, const PushReply& reply,
-                             const std::vector<std::uint32_t>& chunks, std::vector<Packet> kept);
   /// All that was pushed has its verdict.
   Result<void> take_back_dropped(Rank& rank, std::uint64_t push);
   Task<void> injected_delay(Rank& rank);
@@ -232,19 +204,12 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> compare(const Rank& rank, std::uint64_t step);
   Task<Result<void>> compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare);
 
-  // ---- gradients up (worker_pushes.cc) ----
+  // ---- gradients up ----
   Task<Result<void>> agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
                            std::vector<Offer::OwnScaler> scalers);
   void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
-  Task<Result<void>> send(Rank& rank, ShardServers& servers, ShardServers::Member& server,
-                          Push push);
-  /// Has its scalers agreed by one server. Where there are two the first answer counts.
-  Task<Result<void>> agree_with(Rank& rank, ShardServers& servers, ShardServers::Member& server,
-                                Offer offer, std::shared_ptr<Agreement> all);
   /// Whether each shard has two servers.
   bool paired() const { return servers_.front().paired(); }
-  /// A push or an offer of that step has its answer, or never will have one.
-  void no_longer_under_way(std::uint64_t step);
   /// Tells the observer, unless it is still busy with the last.
   void tell(Watched step);
   Task<void> tell_observer(Watched step);
@@ -279,6 +244,7 @@ class Worker final : public Actor<WorkerInterface> {
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   std::optional<WorkerContext> context_;
   std::optional<BatchesAhead> batches_;
+  std::optional<GradientPushes> pushes_;
   std::deque<Seat> seats_;  // deques: conditions do not move
   std::deque<Rank> ranks_;
   std::optional<ExchangedVersions> exchanged_;  // ends before the replicas
@@ -286,15 +252,8 @@ class Worker final : public Actor<WorkerInterface> {
   std::optional<std::uint64_t> averaging_;      // the step of which it is
   Condition averaged_;                          // it is another's, or a rank is done
   std::size_t groups_missing_ = 0;
-  std::size_t unacknowledged_ = 0;
-  std::map<std::uint64_t, std::size_t> under_way_;  // pushes without an answer, by step
-  Condition pushed_;                                // one of them has its answer, or a rank is done
-  /// Where servers come again: by chunk the newest version that has come, and what they were told
-  /// of steps that lead to later ones.
-  std::vector<std::optional<std::uint64_t>> held_;
-  std::deque<Told<Push>> told_pushes_;
-  std::deque<Told<Offer>> told_offers_;
-  std::map<std::uint32_t, ProcessId> told_again_;  // by shard: whom
+  std::size_t unacknowledged_ = 0;                  // of what is told besides pushes
+  std::vector<std::optional<std::uint64_t>> held_;  // by chunk: the newest version that has come
   Condition table_made_;
   Condition wrote_;  // chunks have been written
   std::optional<KeptMemory::Region> residual_memory_;

@@ -56,7 +56,8 @@ Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
   rank.pulling = groups.size();
   for (const auto& group : groups) run(pull_newest_of(rank, push, group));
   Span waiting = rank.trace.part(Part::parameters);
-  while (rank.pulling > 0 || rank.unanswered > 0) co_await rank.answered.wait();
+  RankPushes& pushes = pushes_->of(rank.rank);
+  while (rank.pulling > 0 || pushes.unanswered > 0) co_await pushes.answered.wait();
   waiting.end();
   STERNA_CO_TRY(take_back_dropped(rank, push));
   rank.version = std::numeric_limits<std::uint64_t>::max();
@@ -95,40 +96,21 @@ Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
     co_return at_step(rank.step, "parameters from " + server.name(), taken.error());
   }
   --rank.pulling;
-  rank.answered.notify_all();
+  pushes_->of(rank.rank).answered.notify_all();
   co_return {};
 }
 
-Result<void> Worker::take_verdicts(Rank& rank, const PushReply& reply,
-                                   const std::vector<std::uint32_t>& chunks,
-                                   std::vector<Packet> kept) {
-  const bool judged = !policy_->in_step();
-  if (judged && reply.verdicts.size() != chunks.size()) {
-    return Error{Errc::malformed, "the answer is to another question"};
-  }
-  for (std::size_t i = 0; judged && i < chunks.size(); ++i) {
-    if (reply.verdicts[i] == Verdict::DUPLICATE) rank.repeated.push_back(chunks[i]);
-    if (reply.verdicts[i] != Verdict::DROPPED) continue;
-    // Where each makes a version the job is over, and nobody is late.
-    if (args_.job.facts().together) ++traffic_.late_packets;
-    if (!kept.empty()) rank.dropped.push_back(std::move(kept[i]));
-  }
-  // Who waits for it goes on at once.
-  --rank.unanswered;
-  rank.answered.notify_all();
-  return {};
-}
-
 Result<void> Worker::take_back_dropped(Rank& rank, std::uint64_t push) {
+  RankPushes& pushes = pushes_->of(rank.rank);
   const std::uint64_t first = first_push_of(rank.rank);
   if (first > args_.job.first_step && push == first + 1) {
-    rank.net->settle(rank.repeated);
+    rank.net->settle(pushes.repeated);
     log(fmt::format("rank {}: of its push {} the servers had {} chunks from the worker before",
-                    rank.rank, first, rank.repeated.size()));
+                    rank.rank, first, pushes.repeated.size()));
   }
-  rank.repeated.clear();
-  for (const Packet& packet : rank.dropped) STERNA_TRY(rank.net->give_back(packet));
-  rank.dropped.clear();
+  pushes.repeated.clear();
+  for (const Packet& packet : pushes.dropped) STERNA_TRY(rank.net->give_back(packet));
+  pushes.dropped.clear();
   return {};
 }
 

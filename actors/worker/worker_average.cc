@@ -66,7 +66,8 @@ Task<void> Worker::may_add(const Rank& rank, std::uint64_t step) {
 Task<void> Worker::all_added(const Rank& rank, std::uint64_t step) {
   const auto lacks = [&](const Rank& one) { return one.added <= step; };
   if (!pushes(rank)) {
-    while (ranks_.front().pushed <= step) co_await pushed_.wait();
+    Task<void> making = pushes_->until_made(ranks_.front().rank, step);
+    co_await std::move(making);
     co_return;
   }
   while (std::ranges::any_of(ranks_, lacks)) co_await averaged_.wait();

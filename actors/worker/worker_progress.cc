@@ -9,6 +9,7 @@ namespace sterna::actors {
 
 Traffic Worker::traffic() const {
   Traffic traffic = traffic_;
+  traffic += pushes_->traffic();
   if (const Links* links = process().links()) {
     for (const std::uint64_t bytes : links->counters().bytes_out) traffic.bytes_up += bytes;
     for (const std::uint64_t bytes : links->counters().bytes_in) traffic.bytes_down += bytes;
@@ -74,7 +75,7 @@ void Worker::log_allocations() {
 }
 
 void Worker::finish() {
-  if (!meter_.complete() || unacknowledged_ > 0) return;
+  if (!meter_.complete() || unacknowledged_ > 0 || pushes_->unanswered() > 0) return;
   if (meter_.has_news()) {
     observer_->tell(meter_.progress(identity().name, traffic(), now()));
   }

@@ -42,8 +42,7 @@ Task<Result<Held>> Worker::on(ShowHeld) {
     const bool its = table_->chunks[chunk].shard == shard && !table_->frozen(chunk);
     if (its && held_[chunk]) held.chunks.push_back({chunk, *held_[chunk]});
   }
-  // Once: what is under way to it then is asked again until it has it.
-  if (std::exchange(told_again_[shard], from.process) != from.process) tell_again(shard);
+  pushes_->tell_again(shard, from.process);
   co_return held;
 }
 
@@ -60,38 +59,6 @@ Task<Result<void>> Worker::leave_lost(std::uint32_t shard, ActorId next) {
   }
   server.peer.is_at({next});
   co_return {};
-}
-
-void Worker::tell_again(std::uint32_t shard) {
-  for (const Told<Offer>& told : told_offers_) {
-    if (told.shard == shard) run(tell_again(shard, told.message, 0));
-  }
-  for (const Told<Push>& told : told_pushes_) {
-    std::uint64_t bytes = 0;
-    for (const Packet& packet : told.message.packets) bytes += packet.payload.size();
-    if (told.shard == shard) run(tell_again(shard, told.message, bytes));
-  }
-}
-
-template <class M>
-Task<Result<void>> Worker::tell_again(std::uint32_t shard, M message, std::uint64_t bytes) {
-  const std::uint64_t step = message.step;
-  ShardServers& servers = servers_[shard];
-  ShardServers::Member& server = servers.members().front();
-  auto telling =
-      servers.ask_one_within(server, server.up, bytes, std::move(message), kWhileRanksCompute);
-  const auto told = co_await std::move(telling);
-  // It may know all of it, or more.
-  if (told || told.error().code == Errc::not_found) co_return {};
-  co_return at_step(step, "telling " + server.peer.name() + " again", told.error());
-}
-
-void Worker::forget_before(std::uint64_t version) {
-  while (!told_pushes_.empty() && told_pushes_.front().message.step < version)
-    told_pushes_.pop_front();
-  // Others may be a step behind, and use what was agreed in the one before that.
-  while (!told_offers_.empty() && told_offers_.front().message.step + 1 < version)
-    told_offers_.pop_front();
 }
 
 Task<Result<ChunkCopy>> Worker::on(CopyChunk question) {

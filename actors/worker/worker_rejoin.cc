@@ -116,16 +116,6 @@ Task<Result<Enlisted>> Worker::on(Enlist) {
   co_return Enlisted{step};
 }
 
-Task<void> Worker::all_pushed(std::uint64_t step) {
-  const bool both_hear = paired() && args_.job.in_step();
-  if (!args_.job.ranks_repeat_steps() && !both_hear) co_return;
-  const auto behind = [&] {
-    return (!under_way_.empty() && under_way_.begin()->first < step) ||
-           std::ranges::any_of(ranks_, [&](const Rank& rank) { return rank.pushed < step; });
-  };
-  while (behind()) co_await pushed_.wait();
-}
-
 Task<void> Worker::take_residual_memory() {
   const JobConfig& job = args_.job;
   if (!job.gradient.error_feedback || !job.workers_come_again()) co_return;
