@@ -36,6 +36,12 @@ Task<Result<void>> Worker::train() {
   STERNA_CO_TRY(make_replicas());
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
+    writer_.emplace(
+        process(), *keeper_, args_.job.checkpoint.folder, kept_, [this] { return kept_.take(); },
+        PartWriter::Means{
+            .run = [this](Task<void> task) { run(std::move(task)); },
+            .on_compute_thread =
+                [this](std::function<PartWritten()> work) { return compute(std::move(work)); }});
   }
   if (restores) {
     Task<Result<void>> restoring = restore();

@@ -19,6 +19,7 @@
 
 #include "actors/checkpoint/copy_holder.h"
 #include "actors/checkpoint/kept_version.h"
+#include "actors/checkpoint/part_writer.h"
 #include "actors/codecs/buffer_pool.h"
 #include "actors/encode/host_average.h"
 #include "actors/job/args.h"
@@ -171,7 +172,6 @@ class Worker final : public Actor<WorkerInterface> {
   Task<void> keep_state(const Rank& rank, std::uint64_t version);
   /// The same, where it exchanges by itself, of all versions that it has come past.
   Task<void> keep_passed(Rank& rank);
-  Task<void> write_part(StatePart part);
   /// Ranks that are in step with all others, turn by turn.
   Task<Result<void>> train_seat(Seat& seat);
   Task<Result<void>> take_turn(Rank& rank, std::uint64_t step);
@@ -260,6 +260,7 @@ class Worker final : public Actor<WorkerInterface> {
   std::uint32_t without_residuals_ = 0;       ///< ranks that go on without those of the step before
   std::uint64_t without_residuals_from_ = 0;  ///< the first such step
   std::optional<Peer<CheckpointKeeperInterface>> keeper_;
+  std::optional<PartWriter> writer_;  // of kept_, where there is a keeper
   CopyHolder copies_;
   /// Where what a rank has by itself is gathered: here, or with what servers would have.
   KeptVersion& kept() {

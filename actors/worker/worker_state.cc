@@ -53,30 +53,14 @@ Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
   kept().add(version, std::move(*pieces));
   if (served_ != nullptr) {
     served_->changed();
-    co_return;
+  } else {
+    writer_->write_next();
   }
-  if (std::optional<StatePart> part = kept_.take()) run(write_part(std::move(*part)));
 }
 
 Task<void> Worker::keep_passed(Rank& rank) {
   const std::uint64_t until = std::min(rank.version, args_.job.steps);
   while (rank.kept < until) co_await keep_state(rank, ++rank.kept);
-}
-
-Task<void> Worker::write_part(StatePart part) {
-  auto writing = compute(
-      [part = std::move(part), folder = args_.job.checkpoint.folder, own = process().directory(),
-       name = identity().name] { return actors::write_part(part, folder, own, name); });
-  PartWritten written = co_await std::move(writing);
-  // Where it has to be fetched, the next one waits for that: it takes this one's place.
-  auto taking = keeper_->ask(std::move(written), kWhileRanksCompute);
-  const Result<void> taken = co_await std::move(taking);
-  if (!taken) log("the checkpoint: " + taken.error().message);
-  kept_.written();
-  for (const std::uint64_t version : kept_.take_skipped()) {
-    keeper_->tell(PartWritten{.version = version, .file = {}, .skipped = true});
-  }
-  if (std::optional<StatePart> next = kept_.take()) run(write_part(std::move(*next)));
 }
 
 KeepAnswer Worker::on(KeepVersion keep) {
