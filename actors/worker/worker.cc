@@ -61,7 +61,7 @@ Task<Result<void>> Worker::train() {
   if (exchanges()) run(exchanged_->make_all());
   in_first_step_ = seats_.size();
   for (Seat& seat : seats_) seat.incoming->expect(Pulled::trained);
-  pull(args_.job.first_step);
+  pulls_->begin(incoming());
   for (Seat& seat : seats_) run(train_seat(seat));
   co_return {};
 }
@@ -122,9 +122,7 @@ Task<Result<void>> Worker::begin_exchanging() {
   if (devices.size() > 1) {
     log(fmt::format("{} devices exchange gradients by {}", devices.size(), exchange->name()));
   }
-  std::vector<IncomingVersion*> places;
-  for (Seat& seat : seats_) places.push_back(&*seat.incoming);
-  exchanged_.emplace(*context_, table_, *served_, std::move(places), std::move(exchange));
+  exchanged_.emplace(*context_, table_, *served_, incoming(), std::move(exchange));
   co_return {};
 }
 
@@ -167,14 +165,15 @@ Task<Result<void>> Worker::make_seats(std::uint32_t replicas) {
     if (!table_) {
       table_ = std::make_shared<const ParameterTable>(seat.replica->parameters(), args_.job,
                                                       static_cast<std::uint32_t>(servers_.size()));
-      const bool in_step = policy_->in_step();
-      groups_ = table_->pull_groups(in_step ? Pulled::trained : Pulled::pushed);
-      if (!in_step) all_groups_ = table_->pull_groups(Pulled::all);
       Task<void> taking = take_residual_memory();
       co_await std::move(taking);
-      const bool begins = identity().incarnation == 1;
-      held_.resize(table_->chunks.size(),
-                   begins ? std::optional(args_.job.first_step) : std::nullopt);
+      pulls_.emplace(*context_, servers_, table_, pool_,
+                     ParameterPulls::Options{
+                         .begins = identity().incarnation == 1,
+                         .rejoins = rejoins_,
+                         .exchanges = exchanges(),
+                         .came = [this](std::uint64_t version) { pushes_->forget_before(version); },
+                     });
       table_made_.notify_all();
     }
     seat.incoming.emplace(seat.replica, table_, process().loop(), trace_, args_.job.first_step,
@@ -201,6 +200,9 @@ Task<Result<void>> Worker::make_ranks(Seat& seat, std::vector<std::uint32_t> num
     batches_->begin(number, first_step_of(rank), seat.replica->image_bytes());
     rank.version = args_.job.first_step;
     pushes_->begin(number, args_.job.first_step);
+    rank.pull = {.rank = number, .incoming = &*seat.incoming, .came = [this, number] {
+                   pushes_->of(number).answered.notify_all();
+                 }};
     rank.kept = std::max(args_.job.first_step, lacked_.version);
     seat.ranks.push_back(&rank);
     auto making = averages() ? make_averaged_net(rank) : make_net(rank, numbers.size() > 1);
@@ -285,7 +287,7 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
     if (args_.job.servers_come_again()) {
       observer_->tell(ActorWhole{identity().name, identity().incarnation});
     }
-    pull(step + 1);
+    pulls_->next(step + 1);
   }
   rank.encoding = true;
   if (rank.seat->ranks.size() > 1) rank.trace.turn_over();
@@ -416,83 +418,17 @@ void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
   }
   for (Packet& packet : packets) {
     packet.base_version = policy_->in_step() ? step : rank.seat->incoming->bases()[packet.chunk];
-    if (computing(rank)) traffic_.bytes_before_backward_ended += packet.payload.size();
+    if (computing(rank)) early_bytes_ += packet.payload.size();
   }
   pushes_->push(rank.rank, step, shard, std::move(packets));
 }
 
 // ---- parameters down ----
 
-/// Asks for what `step` needs, a step ahead: each server answers the moment that a chunk has its
-/// next version.
-void Worker::pull(std::uint64_t step) {
-  if (step >= args_.job.steps) return;                     // the last version is for the evaluator
-  if (exchanges() && step > args_.job.first_step) return;  // devices make it
-  groups_missing_ = groups_.size();
-  for (const auto& group : groups_) run(pull_group(step, group));
-}
-
-Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::PullGroup& group) {
-  ShardServers& server = servers_[group.shard];
-  Need need = policy_->need(step);
-  const bool steps = policy_->need(step + 1).kind == PayloadKind::GRADIENT;
-  if (rejoins_ && step == args_.job.first_step && steps) need.kind = PayloadKind::STATE;
-  Pull question{.version = need.version,
-                .chunks = group.chunks,
-                .kind = need.kind,
-                .codec = group.frozen ? Codec::FP32 : need.codec};
-  const Time asked = now();
-  const auto ask = [&] {
-    const std::uint64_t bytes = most_bytes(question, *table_, args_.job);
-    return server.ask_within_down(bytes, question, kWhileRanksCompute);
-  };
-  Task<Result<Parameters>> answer = ask();
-  Result<Parameters> parameters = co_await std::move(answer);
-  // In the place of a lost one the server may have all that the average led to, and not that.
-  if (!parameters && parameters.error().code == Errc::not_found &&
-      question.kind == PayloadKind::GRADIENT && args_.job.servers_come_again()) {
-    question.kind = PayloadKind::STATE;
-    Task<Result<Parameters>> state = ask();
-    Result<Parameters> whole = co_await std::move(state);
-    parameters = std::move(whole);
-  }
-  trace_.asked(step, "pull", server.name(), asked);
-  const Span taking = trace_.takes_answer(step, question, process().id());
-  const Result<void> taken = parameters ? take(std::move(*parameters), question, everyone())
-                                        : Result<void>(parameters.error());
-  if (!taken) co_return at_step(step, "parameters from " + server.name(), taken.error());
-  if (--groups_missing_ > 0) co_return {};
-  pushes_->forget_before(step);
-  const bool first = step == args_.job.first_step;
-  if (first) groups_ = table_->pull_groups(Pulled::changing);
-  // Else nothing of the next version can come before this one has been read.
-  if (!first || !rejoins_) pull(step + 1);
-  co_return {};
-}
-
-std::vector<Worker::Seat*> Worker::everyone() {
-  std::vector<Seat*> seats;
-  for (Seat& seat : seats_) seats.push_back(&seat);
-  return seats;
-}
-
-Result<void> Worker::take(Parameters parameters, const Pull& question,
-                          const std::vector<Seat*>& seats) {
-  std::vector<std::uint64_t> sizes;
-  for (const ParameterChunk& chunk : parameters.chunks) sizes.push_back(chunk.payload.size());
-  Result<Parameters> opened = open_answer(std::move(parameters), question, *table_, args_.job,
-                                          *pool_, seats_.front().replica->isa());
-  if (!opened) return std::move(opened).error();
-  const auto answer = std::make_shared<const Parameters>(std::move(*opened));
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::uint32_t chunk = answer->chunks[i].chunk;
-    held_[chunk] = answer->version;
-    traffic_.parameter_bytes += sizes[i];
-    traffic_.parameter_elements += table_->chunks[chunk].count;
-    seats.front()->replica->count_down(chunk, sizes[i]);  // they come once for all of these
-  }
-  for (Seat* seat : seats) seat->incoming->take(answer);
-  return {};
+std::vector<IncomingVersion*> Worker::incoming() {
+  std::vector<IncomingVersion*> all;
+  for (Seat& seat : seats_) all.push_back(&*seat.incoming);
+  return all;
 }
 
 Task<Result<void>> Worker::compare(const Rank& rank, std::uint64_t step) {

@@ -31,6 +31,7 @@
 #include "actors/worker/batches_ahead.h"
 #include "actors/worker/exchanged_versions.h"
 #include "actors/worker/gradient_pushes.h"
+#include "actors/worker/parameter_pulls.h"
 #include "actors/worker/progress_meter.h"
 #include "actors/worker/ranks/incoming_version.h"
 #include "actors/worker/ranks/rank_net.h"
@@ -95,7 +96,7 @@ class Worker final : public Actor<WorkerInterface> {
     // Where it exchanges by itself:
     std::uint64_t version = 0;  // the oldest that its replica has of a chunk
     std::uint64_t kept = 0;     // of versions up to this one all that is to be kept
-    std::size_t pulling = 0;    // groups that have not come
+    RankPull pull;
   };
 
   void started() override;
@@ -181,8 +182,6 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> train_apart(Rank& rank);
   /// Its next parameters, which have all of its pushes before `push`; and what became of those.
   Task<Result<void>> pull_newest(Rank& rank, std::uint64_t push);
-  Task<Result<void>> pull_newest_of(Rank& rank, std::uint64_t push,
-                                    const ParameterTable::PullGroup& group);
   /// All that was pushed has its verdict.
   Result<void> take_back_dropped(Rank& rank, std::uint64_t push);
   Task<void> injected_delay(Rank& rank);
@@ -195,11 +194,8 @@ class Worker final : public Actor<WorkerInterface> {
   /// The same, beside the turns of others, and the step is done.
   Task<Result<void>> finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss);
 
-  void pull(std::uint64_t step);
-  Task<Result<void>> pull_group(std::uint64_t step, const ParameterTable::PullGroup& group);
-  /// Of the answer's chunks each of `seats` makes its own next version.
-  Result<void> take(Parameters parameters, const Pull& question, const std::vector<Seat*>& seats);
-  std::vector<Seat*> everyone();
+  /// What comes to each replica.
+  std::vector<IncomingVersion*> incoming();
   /// Asks each server whether the rank's parameters are what its own are, where the scheme says so.
   Task<Result<void>> compare(const Rank& rank, std::uint64_t step);
   Task<Result<void>> compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare);
@@ -239,21 +235,18 @@ class Worker final : public Actor<WorkerInterface> {
   Condition begins_;
   std::optional<Peer<Observer>> observer_;
   std::shared_ptr<const ParameterTable> table_;
-  std::vector<ParameterTable::PullGroup> groups_;      // of the next pull
-  std::vector<ParameterTable::PullGroup> all_groups_;  // of a rank's first, where each pulls
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   std::optional<WorkerContext> context_;
   std::optional<BatchesAhead> batches_;
   std::optional<GradientPushes> pushes_;
-  std::deque<Seat> seats_;  // deques: conditions do not move
+  std::optional<ParameterPulls> pulls_;  // once there is a table
+  std::deque<Seat> seats_;               // deques: conditions do not move
   std::deque<Rank> ranks_;
   std::optional<ExchangedVersions> exchanged_;  // ends before the replicas
   std::shared_ptr<HostAverage> average_;        // of all ranks, where they push one
   std::optional<std::uint64_t> averaging_;      // the step of which it is
   Condition averaged_;                          // it is another's, or a rank is done
-  std::size_t groups_missing_ = 0;
-  std::size_t unacknowledged_ = 0;                  // of what is told besides pushes
-  std::vector<std::optional<std::uint64_t>> held_;  // by chunk: the newest version that has come
+  std::size_t unacknowledged_ = 0;              // of what is told besides pushes
   Condition table_made_;
   Condition wrote_;  // chunks have been written
   std::optional<KeptMemory::Region> residual_memory_;
@@ -269,7 +262,7 @@ class Worker final : public Actor<WorkerInterface> {
 
   KeptVersion kept_;
   ProgressMeter meter_;
-  Traffic traffic_;
+  std::uint64_t early_bytes_ = 0;  // Traffic::bytes_before_backward_ended
   WorkerTrace trace_;
   bool telling_watched_ = false;
   std::uint64_t lost_watched_ = 0;  // steps

@@ -51,13 +51,11 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
 
 Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
   const bool first = rank.step == first_step_of(rank);
-  const auto& groups = first ? all_groups_ : groups_;
   rank.seat->incoming->expect(first ? Pulled::all : Pulled::pushed);
-  rank.pulling = groups.size();
-  for (const auto& group : groups) run(pull_newest_of(rank, push, group));
+  pulls_->newest(rank.pull, rank.step, push, first);
   Span waiting = rank.trace.part(Part::parameters);
   RankPushes& pushes = pushes_->of(rank.rank);
-  while (rank.pulling > 0 || pushes.unanswered > 0) co_await pushes.answered.wait();
+  while (rank.pull.waiting > 0 || pushes.unanswered > 0) co_await pushes.answered.wait();
   waiting.end();
   STERNA_CO_TRY(take_back_dropped(rank, push));
   rank.version = std::numeric_limits<std::uint64_t>::max();
@@ -65,38 +63,6 @@ Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
   for (std::uint32_t chunk = 0; chunk < bases.size(); ++chunk) {
     if (!table_->frozen(chunk)) rank.version = std::min(rank.version, bases[chunk]);
   }
-  co_return {};
-}
-
-Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
-                                          const ParameterTable::PullGroup& group) {
-  ShardServers& server = servers_[group.shard];
-  const Need need = policy_->need(push);
-  const Pull question{.version = need.version,
-                      .chunks = group.chunks,
-                      .kind = need.kind,
-                      .codec = group.frozen ? Codec::FP32 : need.codec,
-                      .newest = true,
-                      .rank = rank.rank,
-                      .pushes = push};
-  Pull largest = question;
-  largest.codec = Codec::FP32;
-  const std::uint64_t bytes = most_bytes(largest, *table_, args_.job);
-  const Time asked = now();
-  Task<Result<Parameters>> answer =
-      server.paired()
-          ? ask_pair(process(), server, PairAsks::either, bytes, Pull(question), kWhileRanksCompute)
-          : server.ask_within_down(bytes, question, kWhileRanksCompute);
-  Result<Parameters> parameters = co_await std::move(answer);
-  trace_.asked(push, "pull", server.name(), asked);
-  const Span taking = trace_.takes_answer(push, question, process().id());
-  const Result<void> taken = parameters ? take(std::move(*parameters), question, {rank.seat})
-                                        : Result<void>(parameters.error());
-  if (!taken) {
-    co_return at_step(rank.step, "parameters from " + server.name(), taken.error());
-  }
-  --rank.pulling;
-  pushes_->of(rank.rank).answered.notify_all();
   co_return {};
 }
 

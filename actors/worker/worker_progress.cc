@@ -8,8 +8,9 @@
 namespace sterna::actors {
 
 Traffic Worker::traffic() const {
-  Traffic traffic = traffic_;
-  traffic += pushes_->traffic();
+  Traffic traffic = pushes_->traffic();
+  traffic += pulls_->traffic();
+  traffic.bytes_before_backward_ended = early_bytes_;
   if (const Links* links = process().links()) {
     for (const std::uint64_t bytes : links->counters().bytes_out) traffic.bytes_up += bytes;
     for (const std::uint64_t bytes : links->counters().bytes_in) traffic.bytes_down += bytes;

@@ -34,13 +34,14 @@ Task<Result<Held>> Worker::on(ShowHeld) {
   STERNA_CO_ASSIGN(const std::uint32_t shard, shard_of_next(from));
   // It may wait for that very server itself.
   if (identity().incarnation > 1 && !table_) co_return Held{};
-  while (held_.empty()) co_await table_made_.wait();
+  while (!pulls_) co_await table_made_.wait();
   Task<Result<void>> leaving = leave_lost(shard, from);
   STERNA_CO_TRY(std::move(leaving));
   Held held;
-  for (std::uint32_t chunk = 0; chunk < held_.size(); ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < table_->chunks.size(); ++chunk) {
     const bool its = table_->chunks[chunk].shard == shard && !table_->frozen(chunk);
-    if (its && held_[chunk]) held.chunks.push_back({chunk, *held_[chunk]});
+    const std::optional<std::uint64_t> version = pulls_->held(chunk);
+    if (its && version) held.chunks.push_back({chunk, *version});
   }
   pushes_->tell_again(shard, from.process);
   co_return held;
@@ -65,8 +66,10 @@ Task<Result<ChunkCopy>> Worker::on(CopyChunk question) {
   const ActorId from = sender();
   STERNA_CO_ASSIGN(const std::uint32_t shard, shard_of_next(from));
   const std::uint32_t chunk = question.chunk;
-  const bool known = chunk < held_.size() && table_->chunks[chunk].shard == shard;
-  if (!known || table_->frozen(chunk) || held_[chunk] != question.from || question.from == 0) {
+  const bool known =
+      pulls_ && chunk < table_->chunks.size() && table_->chunks[chunk].shard == shard;
+  if (!known || table_->frozen(chunk) || pulls_->held(chunk) != question.from ||
+      question.from == 0) {
     co_return Error{Errc::not_found, fmt::format("version {} of chunk {}", question.from, chunk)};
   }
   // What has come is written once the pass that may read the version before is over.
