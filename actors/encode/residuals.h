@@ -4,8 +4,8 @@
 // of each, by the parity of the step, so that a step reads those of the step before and writes its
 // own beside them, and a stamp for each that says of which step it is, written last. Step s writes
 // over those of s - 2. It begins to once all servers have all packets of s - 1
-// (GradientPushes::all_pushed), and a tensor's last packet leaves once it is stamped: whoever goes on in
-// the place of this worker, at step t, finds those of t - 1 whole. What the worker before had
+// (GradientPushes::all_pushed), and a tensor's last packet leaves once it is stamped: whoever goes
+// on in the place of this worker, at step t, finds those of t - 1 whole. What the worker before had
 // stamped for the step that is done again is left as it is: others may have all packets of it.
 //
 //   memory: [stamps by parity and tensor] [values by parity and tensor], each tensor on 64 bytes

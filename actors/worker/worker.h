@@ -5,6 +5,10 @@
 // the net as there are cores; else each has its own. With gradient.host = "average" the first of
 // them pushes for all (worker_average.cc).
 //
+// It takes the ranks through their steps. What goes out and comes in is its parts', each with a
+// state and a protocol of its own: BatchesAhead, GradientPushes, ParameterPulls, and among devices
+// ExchangedVersions.
+//
 // Any question that ends without its answer ends the worker, with a cause that names the step and
 // whom it asked.
 #pragma once
