@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/job/fitting_batch.h"
 #include "kernels/device/counting_device.h"
 
 namespace sterna::actors {
@@ -52,25 +53,6 @@ bool fits(const MadeOnDevices& what, const BatchSizes& sizes) {
   return lack && !*lack;
 }
 
-/// 0: none.
-std::uint32_t largest_batch(const MadeOnDevices& what) {
-  std::uint32_t fitting = 0;
-  for (std::uint32_t too_many = what.sizes.batch; too_many - fitting > 1;) {
-    const std::uint32_t between = fitting + (too_many - fitting) / 2;
-    (fits(what, {.batch = between}) ? fitting : too_many) = between;
-  }
-  return fitting;
-}
-
-std::uint32_t largest_micro_batch(const MadeOnDevices& what) {
-  const std::uint32_t batch = what.sizes.batch;
-  const std::uint32_t before = what.sizes.micro_batch == 0 ? batch : what.sizes.micro_batch;
-  for (std::uint32_t images = before - 1; images > 0; --images) {
-    if (batch % images == 0 && fits(what, {batch, images})) return images;
-  }
-  return 0;
-}
-
 }  // namespace
 
 Error memory_error(const Error& refused, const MadeOnDevices& what) {
@@ -82,13 +64,18 @@ Error memory_error(const Error& refused, const MadeOnDevices& what) {
       what.sizes.micro_batch == 0
           ? ""
           : fmt::format(" in passes of {} (job.micro_batch)", what.sizes.micro_batch);
-  std::string instead = "not even one image fits; take a smaller net";
-  if (const std::uint32_t batch = largest_batch(what); batch > 0) {
+  const auto [whole, passed] = what.sizes;
+  std::string instead = kNotOneImageFits;
+  const auto at_once = [&](std::uint32_t images) { return fits(what, {.batch = images}); };
+  if (const std::uint32_t batch = largest_batch(whole, at_once); batch > 0) {
     instead = fmt::format("the largest batch that fits is {}", batch);
   }
-  if (const std::uint32_t images = what.splits ? largest_micro_batch(what) : 0; images > 0) {
-    instead += fmt::format(", or set job.micro_batch to {}", images);
-  }
+  const auto in_passes = [&, batch = whole](std::uint32_t images) {
+    return fits(what, {batch, images});
+  };
+  const std::uint32_t images =
+      what.splits ? largest_micro_batch(whole, passed == 0 ? whole : passed, in_passes) : 0;
+  if (images > 0) instead += fmt::format(", or set job.micro_batch to {}", images);
   return {Errc::overloaded,
           fmt::format("{} with {} = {}{} needs {:.4g} GB of device memory, device {} has {:.4g} GB "
                       "free; {}",

@@ -1,8 +1,6 @@
 // A worker beside a server without a partner that comes in the place of a lost one: the worker has
 // all that the new one needs (JobConfig::servers_come_again(), server_recovery.cc).
 #include <algorithm>
-#include <deque>
-#include <utility>
 
 #include <fmt/format.h>
 

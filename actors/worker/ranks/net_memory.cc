@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/job/fitting_batch.h"
 #include "actors/parameters/update_rule.h"
 #include "nets/describe_net.h"
 #include "nets/net_options.h"
@@ -19,22 +20,6 @@ std::uint64_t bytes_at(nets::NetOptions options, std::size_t images, bool whole)
   options.micro_batch = whole ? 0 : images;
   const Result<nets::NetDescription> net = nets::describe_net(options);
   return net ? net->training_bytes() : UINT64_MAX;
-}
-
-std::size_t largest_batch(const nets::NetOptions& options, std::uint64_t bytes) {
-  std::size_t fits = 0;
-  for (std::size_t too_many = options.batch; too_many - fits > 1;) {
-    const std::size_t between = fits + (too_many - fits) / 2;
-    (bytes_at(options, between, true) <= bytes ? fits : too_many) = between;
-  }
-  return fits;
-}
-
-std::size_t largest_micro_batch(const nets::NetOptions& options, std::uint64_t bytes) {
-  for (std::size_t images = options.batch / 2; images > 0; --images) {
-    if (options.batch % images == 0 && bytes_at(options, images, false) <= bytes) return images;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -98,9 +83,12 @@ Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks, std::uint
       "free",
       job.net, nets::images_per_pass(options), gigabytes(net.training_bytes()), replicas,
       replicas == 1 ? "net" : "nets", besides, gigabytes(*available));
-  const std::size_t micro = largest_micro_batch(options, each);
-  const std::size_t whole = largest_batch(options, each);
-  std::string instead = "not even one image fits; take a smaller net";
+  const auto batch = static_cast<std::uint32_t>(options.batch);
+  const std::uint32_t micro = largest_micro_batch(
+      batch, batch, [&](std::uint32_t images) { return bytes_at(options, images, false) <= each; });
+  const std::uint32_t whole = largest_batch(
+      batch, [&](std::uint32_t images) { return bytes_at(options, images, true) <= each; });
+  std::string instead = kNotOneImageFits;
   if (micro > 0) {
     instead = fmt::format("set job.micro_batch to {}, or job.batch to at most {}", micro, whole);
   } else if (whole > 0) {  // several passes need their gradients' sums besides
