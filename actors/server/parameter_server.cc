@@ -51,6 +51,9 @@ void ParameterServer::started() {
   recovers_ = again && args_.partner.empty();
   start_trace(process(), args_.job.trace);
   trace_ = ServerTrace(process().tracer());
+  checkpoints_.emplace(
+      process(), self().id.local, args_.job.checkpoint.folder,
+      [this](std::function<Result<void>()> work) { return compute(std::move(work)); });
   if (ordered()) {
     order_.leads = !again && !args_.replica;
     partner_.emplace(*this, args_.partner, kLookForPartner, finder_);
@@ -91,7 +94,7 @@ Task<Result<void>> ParameterServer::prepare() {
     STERNA_CO_TRY(load(shard));
   }
   if (!args_.keeper.empty()) {
-    STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
+    STERNA_CO_TRY(checkpoints_->find({*this, args_.keeper, args_.job.deadlines.start, finder_}));
   }
   if (args_.job.resumes && !refills_) {
     Task<Result<void>> restoring = restore(*shard);
@@ -131,9 +134,8 @@ Task<Result<void>> ParameterServer::restore(Shard& shard) {
   std::vector<StateTarget> targets;
   targets.reserve(places.size());
   for (const Shard::StatePlace& place : places) targets.push_back(place.target);
-  ByteWindow window(poster(), process().options().link.most_under_way());
   Task<Result<std::vector<std::size_t>>> reading =
-      read_state(*keeper_, window, std::move(targets), args_.job.deadlines.step);
+      checkpoints_->read(std::move(targets), args_.job.deadlines.step);
   STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
   for (const std::size_t index : absent) {
     const Shard::StatePlace& place = places[index];
@@ -157,33 +159,12 @@ KeepAnswer ParameterServer::on(KeepVersion keep) {
 }
 
 Task<Result<CopyKept>> ParameterServer::on(KeepCopy what) {
-  STERNA_CO_TRY(CopyHolder::may_ask(process(), sender(), keeper_));
-  auto keeping = copies_.keep(
-      *keeper_, [this](std::function<Result<void>()> work) { return compute(std::move(work)); },
-      process().directory(), std::move(what));
-  co_return co_await std::move(keeping);
+  auto copying = checkpoints_->copy(sender(), std::move(what));
+  co_return co_await std::move(copying);
 }
 
 void ParameterServer::write_kept() {
-  if (!keeper_) return;
-  for (const std::uint64_t version : shard_->kept().take_skipped()) {
-    keeper_->tell(PartWritten{.version = version, .file = {}, .skipped = true});
-  }
-  if (std::optional<StatePart> part = shard_->take_kept()) run(write_part(std::move(*part)));
-}
-
-Task<void> ParameterServer::write_part(StatePart part) {
-  const std::string& name = identity().name;
-  auto writing = compute([part = std::move(part), folder = args_.job.checkpoint.folder,
-                          own = process().directory(),
-                          name] { return actors::write_part(part, folder, own, name); });
-  PartWritten written = co_await std::move(writing);
-  // Where it has to be fetched, the next one waits for that: it takes this one's place.
-  auto taking = keeper_->ask(std::move(written), kWhileRanksCompute);
-  const Result<void> taken = co_await std::move(taking);
-  if (!taken) log("the checkpoint: " + taken.error().message);
-  shard_->kept().written();
-  write_kept();
+  checkpoints_->write(shard_->kept(), [this] { return shard_->take_kept(); });
 }
 
 Task<Result<void>> ParameterServer::load(std::shared_ptr<Shard> shard) {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "actors/checkpoint/copy_holder.h"
+#include "actors/checkpoint/checkpoint_writer.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
 #include "actors/server/scaler_board.h"
@@ -134,7 +134,6 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   void report_whole();
   /// Writes this server's part of a checkpoint, where all chunks have come to it.
   void write_kept();
-  Task<void> write_part(StatePart part);
   /// What [init] takes from a file.
   Task<Result<void>> load(std::shared_ptr<Shard> shard);
   Task<Result<void>> find_observer();
@@ -181,8 +180,7 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   Order order_;
   std::optional<Peer<ParameterServerInterface>> partner_;  // where the two are ordered
   std::optional<ByteWindow> forwarding_;
-  std::optional<Peer<CheckpointKeeperInterface>> keeper_;
-  CopyHolder copies_;
+  std::optional<CheckpointWriter> checkpoints_;  // from started() on
 };
 
 }  // namespace sterna::actors
