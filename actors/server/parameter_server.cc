@@ -12,10 +12,6 @@
 namespace sterna::actors {
 namespace {
 
-/// About as much as one answer to a pull carries, so that workers get chunks as they complete.
-constexpr std::uint64_t kElementsPerUpdate = kUnitsPerChunk * kUnitElements;
-/// An update this small is done sooner than a compute thread wakes up (about 15 µs).
-constexpr std::uint64_t kElementsOnLoop = 32768;
 /// The first parameters are drawn in so many parts, by as many threads as the process has.
 constexpr std::uint32_t kPartsDrawn = 16;
 
@@ -29,6 +25,20 @@ Result<Shard> make_shard(const ServerArgs& args) {
 
 }  // namespace
 
+ParameterServer::ParameterServer(ServerArgs args, Finder finder,
+                                 std::shared_ptr<ServedShard> served)
+    : args_(std::move(args)),
+      finder_(std::move(finder)),
+      served_(std::move(served)),
+      shard_(*this, args_.job, trace_,
+             [this](std::function<void()> work) { return compute(std::move(work)); },
+             {.published = [this] { write_kept(); },
+              .rests =
+                  [this] {
+                    report_waiting();
+                    report_whole();
+                  }}) {}
+
 ParameterServer::~ParameterServer() {
   if (served_ == nullptr) return;
   served_->shard = nullptr;
@@ -39,7 +49,7 @@ void ParameterServer::lend_shard() {
   if (served_ == nullptr) return;
   served_->shard = &*shard_;
   served_->changed = [this] {
-    for (Condition& chunk : changed_) chunk.notify_all();
+    shard_.wake_all();
     write_kept();
     report_waiting();
   };
@@ -102,8 +112,7 @@ Task<Result<void>> ParameterServer::prepare() {
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
   scalers_.emplace(shard->table(), args_.index, args_.job);
-  shard_ = std::move(*shard);
-  changed_.resize(shard_->table().chunks.size());
+  shard_.begin(std::move(*shard));
   if (refills_) {
     Task<Result<void>> refilling = refill(*shard_);
     Result<void> refilled = co_await std::move(refilling);
@@ -121,7 +130,7 @@ Task<Result<void>> ParameterServer::prepare() {
   if (ordered()) {
     order_.follows = !order_.leads;
     order_.moved.notify_all();
-    if (!updating_) run(update());  // what came meanwhile
+    shard_.update();  // what came meanwhile
   }
   prepared_.notify_all();
   if (refills_ || recovers_) write_kept();
@@ -220,15 +229,6 @@ Result<void> ParameterServer::may_pull(ActorId sender, std::size_t chunks) const
   return Error{Errc::permission, "only workers and the evaluator pull"};
 }
 
-template <class T>
-Result<T> ParameterServer::blamed(ActorId sender, Result<T> result) {
-  const bool fault = !result && result.error().code != Errc::not_found;
-  if (fault && sender.process != process().id() && process().links() != nullptr) {
-    process().links()->blame(sender.process, result.error().message);
-  }
-  return result;
-}
-
 Task<Result<PushReply>> ParameterServer::on(Push push) {
   const ActorId from = sender();
   if (ordered()) {
@@ -243,42 +243,10 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, push.rank, push.incarnation)));
   if (!args_.partner.empty()) co_await no_longer_early(push);
-  std::vector<std::uint32_t> chunks;
-  for (const Packet& packet : push.packets) chunks.push_back(packet.chunk);
-  Span decoding = trace_.takes(push, changed_.size());
-  STERNA_CO_ASSIGN(std::vector<Verdict> verdicts, blamed(from, shard_->accept(std::move(push))));
-  decoding.end();
-  // Who waits to have his own pushes judged, or for others to be less behind.
-  if (!args_.job.in_step()) {
-    for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
-  }
-  if (!updating_) run(update());
+  const std::vector<std::uint32_t> chunks = shard_.chunks_of(push);
+  STERNA_CO_ASSIGN(std::vector<Verdict> verdicts, blamed(from, shard_.accept(std::move(push))));
+  shard_.wake(chunks);
   co_return PushReply{std::move(verdicts)};
-}
-
-Task<void> ParameterServer::update() {
-  updating_ = true;
-  while (!pauses_) {
-    auto updates = std::make_shared<ChunkUpdates>(shard_->take_ready(kElementsPerUpdate));
-    if (updates->empty()) break;
-    const std::vector<std::uint32_t> chunks = updates->chunks();
-    const std::uint64_t step = shard_->version(chunks.front());
-    updates->set_trace(trace_.updates(step, chunks));
-    if (updates->elements() <= kElementsOnLoop) {
-      updates->run();
-    } else {
-      auto done = compute([updates] { updates->run(); });
-      co_await std::move(done);
-    }
-    shard_->publish(std::move(*updates));
-    if (step + 1 == args_.job.steps) trace_.flush();
-    for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
-    write_kept();
-  }
-  updating_ = false;
-  paused_.notify_all();
-  report_waiting();
-  report_whole();
 }
 
 Task<Result<Parameters>> ParameterServer::on(Pull pull) {
@@ -303,7 +271,7 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
                                        : shard_->available(chunk, pull.version, pull.kind);
       STERNA_CO_ASSIGN(const bool available, blamed(from, std::move(asked).in("pull")));
       if (available) break;
-      co_await changed_[chunk].wait();
+      co_await shard_.changed(chunk).wait();
     }
     // Taken as soon as it is there: it is immutable, and by the time that the last of the chunks
     // has this version, the first may have a later one.
@@ -340,7 +308,8 @@ Task<Result<void>> ParameterServer::on(Compare compare) {
   STERNA_CO_TRY(blamed(from, may_pull(from, compare.chunks.size())));
   if (!args_.partner.empty()) {
     for (const Compare::Fingerprint& one : compare.chunks) {
-      while (shard_->is_early(one.chunk, compare.version)) co_await changed_[one.chunk].wait();
+      while (shard_->is_early(one.chunk, compare.version))
+        co_await shard_.changed(one.chunk).wait();
     }
   }
   STERNA_CO_ASSIGN(auto ours, blamed(from, shard_->compared(compare).in("compare")));
@@ -414,7 +383,7 @@ void ParameterServer::on(Concluded concluded) {
   if (!filled_) return;
   shard_->conclude(concluded.version);
   if (served_ != nullptr) served_->released.notify_all();
-  if (!updating_) run(update());
+  shard_.update();
 }
 
 Task<Result<Rejoined>> ParameterServer::on(Rejoin rejoin) {
@@ -483,7 +452,7 @@ void ParameterServer::on(Release release) {
   if (!filled_) return;
   shard_->release(release.version);
   if (served_ != nullptr) served_->released.notify_all();
-  if (!updating_) run(update());
+  shard_.update();
 }
 
 }  // namespace sterna::actors

@@ -13,10 +13,11 @@
 #include "actors/checkpoint/checkpoint_writer.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
+#include "actors/server/blamed.h"
+#include "actors/server/live_shard.h"
 #include "actors/server/scaler_board.h"
 #include "actors/server/served_shard.h"
 #include "actors/server/server_trace.h"
-#include "actors/server/shard.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
@@ -27,8 +28,7 @@ class ParameterServer : public Actor<ParameterServerInterface> {
  public:
   /// `served`: what a worker of this process may do beside asking; null: nothing.
   explicit ParameterServer(ServerArgs args, Finder finder = find_any,
-                           std::shared_ptr<ServedShard> served = nullptr)
-      : args_(std::move(args)), finder_(std::move(finder)), served_(std::move(served)) {}
+                           std::shared_ptr<ServedShard> served = nullptr);
   ~ParameterServer() override;
   ParameterServer(const ParameterServer&) = delete;
   ParameterServer& operator=(const ParameterServer&) = delete;
@@ -137,7 +137,6 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   /// What [init] takes from a file.
   Task<Result<void>> load(std::shared_ptr<Shard> shard);
   Task<Result<void>> find_observer();
-  Task<void> update();
   /// Tells the observer whether updates wait for the evaluator, where that has changed.
   void report_waiting();
   /// Waits until prepare() is done.
@@ -146,10 +145,10 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   /// The evaluator, or an actor of this process.
   bool is_evaluator(ActorId sender) const;
   Result<void> may_speak(ActorId sender, std::uint32_t rank, std::uint64_t incarnation) const;
-  /// The same; for an error its sender is to blame, unless it is not_found: what is over, or gone,
-  /// is asked for by who is late, and answered.
   template <class T>
-  Result<T> blamed(ActorId sender, Result<T> result);
+  Result<T> blamed(ActorId sender, Result<T> result) {
+    return actors::blamed(process(), sender, std::move(result));
+  }
 
   /// Of `served`.
   void lend_shard();
@@ -161,14 +160,10 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   bool observed_ = false;      // the observer has been found
   bool said_to_wait_ = false;  // of updates, to it
   ServerTrace trace_;
-  std::optional<Shard> shard_;
+  LiveShard shard_;
   std::optional<ScalerBoard> scalers_;
   Condition agreed_;
   Condition prepared_;
-  std::deque<Condition> changed_;  // by chunk: it has a new version
-  bool updating_ = false;
-  bool pauses_ = false;  // before the next update
-  Condition paused_;
   Concluded concluded_;  // the newest
   bool filled_ = false;  // the shard has its state
   bool refills_ = false;

@@ -163,7 +163,7 @@ Task<void> ParameterServer::take_line() {
     const std::shared_ptr<Numbered> one = next->second;
     if (order_.leads && !order_.alone && one->had_by != order_.followers) break;
     if (const std::optional<std::uint32_t> chunk = awaits(one->push)) {
-      co_await changed_[*chunk].wait();
+      co_await shard_.changed(*chunk).wait();
       continue;
     }
     order_.line.erase(next);
@@ -180,18 +180,11 @@ void ParameterServer::take(Numbered& one) {
     return packet.chunk < order_.chunks.size() &&
            order_.chunks[packet.chunk] == Order::Chunk::absent;
   });
-  std::vector<std::uint32_t> chunks;
-  for (const Packet& packet : one.push.packets) {
-    if (packet.chunk < changed_.size()) chunks.push_back(packet.chunk);
-  }
-  Span decoding = trace_.takes(one.push, changed_.size());
-  one.verdicts = shard_->accept(std::move(one.push));
-  decoding.end();
+  const std::vector<std::uint32_t> chunks = shard_.chunks_of(one.push);
+  one.verdicts = shard_.accept(std::move(one.push));
   // Of a follower the leader is not to blame: it has yet to see for itself.
   if (order_.leads) one.verdicts = blamed(one.from, std::move(*one.verdicts));
-  // Who waits to have his own pushes judged, or for others to be less behind.
-  for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
-  if (!updating_) run(update());
+  shard_.wake(chunks);
 }
 
 // ---- the follower ----
@@ -254,8 +247,8 @@ Task<Result<void>> ParameterServer::copy_in_order(Shard& shard,
   for (Task<Result<void>>& one : copying) STERNA_CO_TRY(std::move(one));
   order_.chunks.clear();
   // What is gathered for checkpoints begins between two updates.
-  pauses_ = true;
-  while (updating_) co_await paused_.wait();
+  Task<void> pausing = shard_.pause();
+  co_await std::move(pausing);
   co_return {};
 }
 
@@ -269,8 +262,8 @@ Task<Result<void>> ParameterServer::copy_one_in_order(Shard& shard,
   STERNA_CO_ASSIGN(const ChunkCopy copy, std::move(asking));
   STERNA_CO_TRY(shard.take_copy(chunk, copy));
   order_.chunks[chunk] = Order::Chunk::there;
-  changed_[chunk].notify_all();
-  if (!updating_) run(update());
+  shard_.changed(chunk).notify_all();
+  shard_.update();
   co_return {};
 }
 

@@ -64,7 +64,7 @@ Task<Result<void>> ParameterServer::refill(Shard& shard) {
       ordered() ? copy_in_order(shard, partner) : copy_chunks(shard, partner, from);
   STERNA_CO_TRY(std::move(copying));
   shard.copied();
-  pauses_ = false;
+  shard_.resume();
   log(fmt::format("going on at version {}, as {} has it, after {} ms", shard.newest(),
                   args_.partner,
                   std::chrono::duration_cast<std::chrono::milliseconds>(now() - began).count()));
@@ -114,7 +114,7 @@ Task<Result<ChunkCopy>> ParameterServer::on(CopyChunk question) {
       continue;
     }
     if (possible) break;
-    co_await changed_[question.chunk].wait();
+    co_await shard_.changed(question.chunk).wait();
   }
   Shard::Copy copy = shard_->copy(question.chunk);
   auto making = compute([values = std::move(copy.values), isa = shard_->isa()]() mutable {
@@ -145,7 +145,7 @@ Task<Result<BoardCopy>> ParameterServer::on(CopyBoard question) {
 Task<void> ParameterServer::no_longer_early(const Push& push) {
   for (const Packet& packet : push.packets) {
     while (shard_->is_early(packet.chunk, packet.base_version)) {
-      co_await changed_[packet.chunk].wait();
+      co_await shard_.changed(packet.chunk).wait();
     }
   }
 }
