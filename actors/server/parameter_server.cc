@@ -64,11 +64,9 @@ void ParameterServer::started() {
   checkpoints_.emplace(
       process(), self().id.local, args_.job.checkpoint.folder,
       [this](std::function<Result<void>()> work) { return compute(std::move(work)); });
-  if (ordered()) {
-    order_.leads = !again && !args_.replica;
-    partner_.emplace(*this, args_.partner, kLookForPartner, finder_);
-    forwarding_.emplace(poster(), process().options().link.most_under_way());
-    if (!again) run(find_partner());
+  if (!args_.partner.empty() && !args_.job.in_step()) {
+    order_.emplace(*this, args_, finder_, shard_, !again && !args_.replica);
+    if (!again) run(order_->find_partner());
   }
   run(prepare());
   if (!args_.observer.empty()) run(find_observer());
@@ -127,9 +125,8 @@ Task<Result<void>> ParameterServer::prepare() {
   shard_->conclude(concluded_.version);
   for (const std::uint64_t version : released_) shard_->release(version);
   lend_shard();
-  if (ordered()) {
-    order_.follows = !order_.leads;
-    order_.moved.notify_all();
+  if (order_) {
+    order_->begin();
     shard_.update();  // what came meanwhile
   }
   prepared_.notify_all();
@@ -231,8 +228,11 @@ Result<void> ParameterServer::may_pull(ActorId sender, std::size_t chunks) const
 
 Task<Result<PushReply>> ParameterServer::on(Push push) {
   const ActorId from = sender();
-  if (ordered()) {
-    Task<Result<PushReply>> taking = take_ordered(from, std::move(push));
+  if (order_) {
+    if (refilling()) co_return not_yet();
+    co_await prepared();
+    STERNA_CO_TRY(blamed(from, may_speak(from, push.rank, push.incarnation)));
+    Task<Result<PushReply>> taking = order_->take(from, std::move(push));
     co_return co_await std::move(taking);
   }
   while (refilling() && !enlisted_from_) co_await enlisted_.wait();
@@ -366,9 +366,9 @@ Task<Result<Reserved>> ParameterServer::on(Reserve reserve) {
     co_return blamed(
         from, Result<Reserved>(Error{Errc::permission, "only the evaluator reserves versions"}));
   }
-  if (refilling() && !ordered()) co_return not_yet();
+  if (refilling() && !order_) co_return not_yet();
   // What its partner promises from then on it has to promise as well.
-  while (refilling() && !order_.follows) co_await order_.moved.wait();
+  while (refilling() && !order_->follows()) co_await order_->moved().wait();
   if (!refilling()) co_await prepared();
   co_return blamed(from, shard_->reserve(reserve.version));
 }

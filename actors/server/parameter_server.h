@@ -17,6 +17,7 @@
 #include "actors/server/live_shard.h"
 #include "actors/server/scaler_board.h"
 #include "actors/server/served_shard.h"
+#include "actors/server/server_order.h"
 #include "actors/server/server_trace.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
@@ -53,9 +54,6 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   void started() override;
 
  private:
-  /// Where the other of a pair is, which is not waited for.
-  static constexpr Duration kLookForPartner = std::chrono::milliseconds(500);
-
   Task<Result<void>> prepare();
   /// What `shard` goes on from, where the job does.
   Task<Result<void>> restore(Shard& shard);
@@ -66,56 +64,6 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   Task<Result<std::uint64_t>> enlist();
   Task<Result<void>> copy_chunks(Shard& shard, Peer<ParameterServerInterface>& partner,
                                  std::uint64_t from);
-  // ---- a pair of which one decides the order of pushes (server_order.cc) ----
-
-  /// A push that has its number.
-  struct Numbered {
-    std::uint64_t order = 0;
-    ActorId from;
-    Push push;
-    std::uint64_t had_by = 0;                              ///< the last follower that has taken it
-    std::optional<Result<std::vector<Verdict>>> verdicts;  ///< once it has been taken
-  };
-  /// Of one of the two. It leads, or follows the other.
-  struct Order {
-    bool leads = false;
-    bool follows = false;         ///< it has all that the leader had at push `taken`, or will have
-    bool alone = false;           ///< it leads, and nobody follows
-    std::uint64_t given = 0;      ///< numbers, to pushes, by the leader
-    std::uint64_t taken = 0;      ///< pushes: all before this number
-    std::uint64_t followers = 1;  ///< that there have been
-    std::uint64_t incarnation = 1;  ///< of the partner
-    ProcessId process;              ///< its, once it is known
-    /// By their numbers: that have yet to be taken.
-    std::map<std::uint64_t, std::shared_ptr<Numbered>> line;
-    bool taking = false;
-    Condition moved;  ///< something of this has changed
-    enum class Chunk : std::uint8_t { absent, asked, there };
-    std::vector<Chunk> chunks;  ///< while they are copied
-  };
-  bool ordered() const { return !args_.partner.empty() && !args_.job.in_step(); }
-  Task<void> find_partner();
-  /// Whether the partner that it leads or follows is gone, as the coordinator says.
-  bool partner_is_gone();
-  /// Whether it leads: now, where who led is gone.
-  bool leads();
-  void lead();
-  Task<Result<PushReply>> take_ordered(ActorId from, Push push);
-  /// Until the one that follows has taken it, or nobody follows, or another one does.
-  Task<void> tell_partner(std::shared_ptr<Numbered> one);
-  /// Takes what can be taken of the line, if nobody does.
-  void go_on();
-  Task<void> take_line();
-  void take(Numbered& one);
-  /// A chunk that has to change before the push can be taken.
-  std::optional<std::uint32_t> awaits(const Push& push) const;
-  Result<void> begin_to_tell(ActorId follower);
-  /// In the place of a lost one: from the leader's push of this number on.
-  void follow(const BoardCopy& board, ProcessId leader);
-  Task<Result<void>> copy_in_order(Shard& shard, Peer<ParameterServerInterface>& partner);
-  Task<Result<void>> copy_one_in_order(Shard& shard, Peer<ParameterServerInterface>& partner,
-                                       ByteWindow& window, std::uint32_t chunk);
-
   /// In the place of a lost one that had no partner: `shard` as the workers hold it
   /// (server_recovery.cc).
   Task<Result<void>> recover(Shard& shard);
@@ -126,6 +74,7 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   /// It is in the place of a lost one, and has not got all of its state yet.
   bool refilling() const { return refills_ && !filled_; }
   static Error not_yet() { return {Errc::not_found, "it has not got its state yet"}; }
+  // ---- for the other of a pair (server_partner.cc) ----
   Result<void> from_partner(ActorId sender) const;
   /// What is known of the evaluator.
   Handover handover() const;
@@ -172,9 +121,7 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   Condition enlisted_;
   std::deque<std::uint64_t> released_;  // while it was refilling
   bool said_whole_ = false;
-  Order order_;
-  std::optional<Peer<ParameterServerInterface>> partner_;  // where the two are ordered
-  std::optional<ByteWindow> forwarding_;
+  std::optional<ServerOrder> order_;  // of a pair of which one decides it; from started() on
   std::optional<CheckpointWriter> checkpoints_;  // from started() on
 };
 

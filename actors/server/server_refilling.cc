@@ -22,7 +22,7 @@ Task<Result<std::uint64_t>> ParameterServer::enlist() {
   std::deque<Peer<WorkerInterface>> workers;
   std::deque<Task<Result<Enlisted>>> answers;
   // Where one of the two decides the order of pushes, it tells the other of them.
-  if (!ordered()) {
+  if (!order_) {
     for (const WorkerRanks& worker : args_.workers) {
       workers.emplace_back(*this, worker.name, patience, finder_);
       answers.push_back(workers.back().ask(Enlist{}, patience));
@@ -51,7 +51,7 @@ Task<Result<void>> ParameterServer::refill(Shard& shard) {
   const Time began = now();
   Task<Result<std::uint64_t>> enlisting = enlist();
   STERNA_CO_ASSIGN(const std::uint64_t from, std::move(enlisting));
-  if (!ordered()) enlisted_from_ = from;
+  if (!order_) enlisted_from_ = from;
   enlisted_.notify_all();
   Peer<ParameterServerInterface> partner(*this, args_.partner, args_.job.deadlines.start, finder_);
   Task<Result<BoardCopy>> asking = partner.ask(CopyBoard{from}, kWhileRanksCompute);
@@ -59,12 +59,9 @@ Task<Result<void>> ParameterServer::refill(Shard& shard) {
   STERNA_CO_TRY(scalers_->take_copy(board.scalers));
   STERNA_CO_TRY(shard.reserve_as(board.named));
   if (board.version > concluded_.version) concluded_ = {board.version, board.skipped};
-  if (ordered()) follow(board, partner.process());
-  Task<Result<void>> copying =
-      ordered() ? copy_in_order(shard, partner) : copy_chunks(shard, partner, from);
+  if (order_) order_->follow(board, partner.process());
+  Task<Result<void>> copying = order_ ? order_->copy(partner) : copy_chunks(shard, partner, from);
   STERNA_CO_TRY(std::move(copying));
-  shard.copied();
-  shard_.resume();
   log(fmt::format("going on at version {}, as {} has it, after {} ms", shard.newest(),
                   args_.partner,
                   std::chrono::duration_cast<std::chrono::milliseconds>(now() - began).count()));
@@ -89,65 +86,8 @@ Task<Result<void>> ParameterServer::copy_chunks(Shard& shard,
     STERNA_CO_ASSIGN(const ChunkCopy copy, std::move(answer));
     STERNA_CO_TRY(shard.take_copy(one.chunk, copy));
   }
+  shard.copied();
   co_return {};
-}
-
-// ---- its partner ----
-
-Result<void> ParameterServer::from_partner(ActorId sender) const {
-  const PeerIdentity* peer = process().identity_of(sender.process);
-  if (peer != nullptr && !args_.partner.empty() && peer->name == args_.partner) return {};
-  return Error{Errc::permission, "only who holds the same shard copies it"};
-}
-
-Task<Result<ChunkCopy>> ParameterServer::on(CopyChunk question) {
-  const ActorId from = sender();
-  STERNA_CO_TRY(blamed(from, from_partner(from)));
-  if (refilling()) co_return not_yet();
-  co_await prepared();
-  while (true) {
-    const std::uint64_t version = ordered() ? 0 : question.from;
-    STERNA_CO_ASSIGN(const bool possible,
-                     blamed(from, shard_->can_be_copied(question.chunk, version)));
-    if (ordered() && order_.taken < question.from) {
-      co_await order_.moved.wait();
-      continue;
-    }
-    if (possible) break;
-    co_await shard_.changed(question.chunk).wait();
-  }
-  Shard::Copy copy = shard_->copy(question.chunk);
-  auto making = compute([values = std::move(copy.values), isa = shard_->isa()]() mutable {
-    return values.made(isa);
-  });
-  const std::shared_ptr<const Buffer> made = co_await std::move(making);
-  copy.rest.values = share(made);
-  co_return std::move(copy.rest);
-}
-
-Task<Result<BoardCopy>> ParameterServer::on(CopyBoard question) {
-  const ActorId from = sender();
-  STERNA_CO_TRY(blamed(from, from_partner(from)));
-  if (refilling()) co_return not_yet();
-  co_await prepared();
-  while (!scalers_->has_come_to(question.from)) co_await agreed_.wait();
-  if (ordered()) STERNA_CO_TRY(begin_to_tell(from));
-  Handover known = handover();
-  co_return BoardCopy{.scalers = scalers_->copy(),
-                      .version = known.version,
-                      .skipped = known.skipped,
-                      .named = std::move(known.named),
-                      .order = order_.taken};
-}
-
-// ---- both ----
-
-Task<void> ParameterServer::no_longer_early(const Push& push) {
-  for (const Packet& packet : push.packets) {
-    while (shard_->is_early(packet.chunk, packet.base_version)) {
-      co_await shard_.changed(packet.chunk).wait();
-    }
-  }
 }
 
 void ParameterServer::report_whole() {
