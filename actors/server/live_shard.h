@@ -1,7 +1,7 @@
 // LiveShard: a Shard on its actor's loop, and who waits there for its chunks.
 //
 // The loop takes packets; sums, averages and the optimizer run on a compute thread, one group of
-// chunks at a time, and so often as there is a complete one.
+// chunks at a time, for as long as some are complete.
 #pragma once
 
 #include <cstdint>

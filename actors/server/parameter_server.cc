@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/server/server_recovery.h"
 #include "actors/weights/initial_weights.h"
 #include "nets/describe_net.h"
 
@@ -57,7 +58,7 @@ void ParameterServer::lend_shard() {
 
 void ParameterServer::started() {
   const bool again = identity().incarnation > 1;
-  refills_ = again && !args_.partner.empty();
+  if (again && !args_.partner.empty()) refilling_.emplace(*this, args_, finder_);
   recovers_ = again && args_.partner.empty();
   start_trace(process(), args_.job.trace);
   trace_ = ServerTrace(process().tracer());
@@ -88,6 +89,14 @@ void ParameterServer::report_waiting() {
   observer_->tell(ServerWaits{identity().name, waits});
 }
 
+void ParameterServer::report_whole() {
+  const bool came_again = refilling_ || recovers_;
+  if (!came_again || said_whole_ || !observed_ || !filled_ || !shard_->whole()) return;
+  said_whole_ = true;
+  const PeerIdentity& self = identity();
+  observer_->tell(ActorWhole{self.name, self.incarnation});
+}
+
 Task<Result<void>> ParameterServer::prepare() {
   STERNA_CO_ASSIGN(Shard made, compute([args = args_] { return make_shard(args); }));
   // Behind a pointer: should this actor die, the threads draw to the end all the same.
@@ -98,39 +107,42 @@ Task<Result<void>> ParameterServer::prepare() {
     parts.back().start();
   }
   for (Task<void>& part : parts) co_await std::move(part);
-  if (!args_.job.init.from.empty() && !args_.job.resumes && !refills_) {
+  if (!args_.job.init.from.empty() && !args_.job.resumes && !refilling_) {
     STERNA_CO_TRY(load(shard));
   }
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(checkpoints_->find({*this, args_.keeper, args_.job.deadlines.start, finder_}));
   }
-  if (args_.job.resumes && !refills_) {
+  if (args_.job.resumes && !refilling_) {
     Task<Result<void>> restoring = restore(*shard);
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
   scalers_.emplace(shard->table(), args_.index, args_.job);
   shard_.begin(std::move(*shard));
-  if (refills_) {
-    Task<Result<void>> refilling = refill(*shard_);
+  const LostState lost{*shard_, *scalers_, concluded_};
+  if (refilling_) {
+    Task<Result<void>> refilling = refilling_->refill(lost, order_ ? &*order_ : nullptr);
     Result<void> refilled = co_await std::move(refilling);
     STERNA_CO_TRY(std::move(refilled).in("its state, from " + args_.partner));
   }
   if (recovers_) {
-    Task<Result<void>> recovering = recover(*shard_);
+    Task<Result<void>> recovering = recover(*this, args_, finder_, lost);
     Result<void> recovered = co_await std::move(recovering);
     STERNA_CO_TRY(std::move(recovered).in("its state, from the workers"));
   }
   filled_ = true;
   shard_->conclude(concluded_.version);
-  for (const std::uint64_t version : released_) shard_->release(version);
+  if (refilling_) {
+    for (const std::uint64_t version : refilling_->released()) shard_->release(version);
+  }
   lend_shard();
   if (order_) {
     order_->begin();
     shard_.update();  // what came meanwhile
   }
   prepared_.notify_all();
-  if (refills_ || recovers_) write_kept();
+  if (refilling_ || recovers_) write_kept();
   report_whole();
   co_return {};
 }
@@ -235,9 +247,9 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
     Task<Result<PushReply>> taking = order_->take(from, std::move(push));
     co_return co_await std::move(taking);
   }
-  while (refilling() && !enlisted_from_) co_await enlisted_.wait();
+  while (enlisting()) co_await refilling_->enlisted().wait();
   // Its partner has it, or the next of this worker says it again.
-  if (refilling() && push.step < *enlisted_from_) {
+  if (refilling() && push.step < *refilling_->hears_from()) {
     co_return PushReply{std::vector<Verdict>(push.packets.size(), Verdict::DUPLICATE)};
   }
   co_await prepared();
@@ -329,9 +341,9 @@ Task<Result<void>> ParameterServer::on(Compare compare) {
 
 Task<Result<Agreed>> ParameterServer::on(Offer offer) {
   const ActorId from = sender();
-  while (refilling() && !enlisted_from_) co_await enlisted_.wait();
+  while (enlisting()) co_await refilling_->enlisted().wait();
   // Nobody goes on before the steps before are known everywhere; of these it need not know.
-  if (refilling() && offer.step < *enlisted_from_) co_return not_yet();
+  if (refilling() && offer.step < *refilling_->hears_from()) co_return not_yet();
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, offer.rank, offer.incarnation)));
   // Its rank has the answers of the other server, or of the lost one.
@@ -378,7 +390,7 @@ void ParameterServer::on(Concluded concluded) {
     process().blame_sender("only the evaluator concludes versions");
     return;
   }
-  if (!(filled_ || refills_ || recovers_) || concluded.version <= concluded_.version) return;
+  if (!(filled_ || refilling_ || recovers_) || concluded.version <= concluded_.version) return;
   concluded_ = concluded;
   if (!filled_) return;
   shard_->conclude(concluded.version);
@@ -388,11 +400,11 @@ void ParameterServer::on(Concluded concluded) {
 
 Task<Result<Rejoined>> ParameterServer::on(Rejoin rejoin) {
   const ActorId from = sender();
-  while (refilling() && rejoin.patient && !enlisted_from_) co_await enlisted_.wait();
+  while (rejoin.patient && enlisting()) co_await refilling_->enlisted().wait();
   if (refilling()) {
     // What has come of that step, and of later ones, is the lost worker's, and not counted.
-    if (!rejoin.patient || !enlisted_from_) co_return not_yet();
-    co_return Rejoined{*enlisted_from_};
+    if (!rejoin.patient || !refilling_->hears_from()) co_return not_yet();
+    co_return Rejoined{*refilling_->hears_from()};
   }
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, rejoin.rank, rejoin.incarnation)));
@@ -445,10 +457,7 @@ void ParameterServer::on(Release release) {
     process().blame_sender("only the evaluator releases snapshots");
     return;
   }
-  if (refilling()) {
-    if (released_.size() == Shard::kMaxSnapshots) released_.pop_front();
-    released_.push_back(release.version);
-  }
+  if (refilling()) refilling_->release(release.version);
   if (!filled_) return;
   shard_->release(release.version);
   if (served_ != nullptr) served_->released.notify_all();

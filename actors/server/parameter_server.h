@@ -5,8 +5,6 @@
 // an error and ends its link.
 #pragma once
 
-#include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -18,6 +16,7 @@
 #include "actors/server/scaler_board.h"
 #include "actors/server/served_shard.h"
 #include "actors/server/server_order.h"
+#include "actors/server/server_refilling.h"
 #include "actors/server/server_trace.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
@@ -57,30 +56,11 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   Task<Result<void>> prepare();
   /// What `shard` goes on from, where the job does.
   Task<Result<void>> restore(Shard& shard);
-  /// In the place of a lost one: `shard` and the scalers as its partner has them
-  /// (server_refilling.cc).
-  Task<Result<void>> refill(Shard& shard);
-  /// The step from which on it hears all that workers say; its partner has those before.
-  Task<Result<std::uint64_t>> enlist();
-  Task<Result<void>> copy_chunks(Shard& shard, Peer<ParameterServerInterface>& partner,
-                                 std::uint64_t from);
-  /// In the place of a lost one that had no partner: `shard` as the workers hold it
-  /// (server_recovery.cc).
-  Task<Result<void>> recover(Shard& shard);
-  Task<Result<void>> recover_chunk(Shard& shard, ByteWindow& window, CopyChunk question,
-                                   std::vector<Peer<WorkerInterface>*> holders);
-  /// Which versions the evaluator is promised, and which it has done with.
-  Task<Result<void>> recover_promises(Shard& shard);
   /// It is in the place of a lost one, and has not got all of its state yet.
-  bool refilling() const { return refills_ && !filled_; }
+  bool refilling() const { return refilling_ && !filled_; }
+  /// And does not know yet of which steps it hears.
+  bool enlisting() const { return refilling() && !refilling_->hears_from(); }
   static Error not_yet() { return {Errc::not_found, "it has not got its state yet"}; }
-  // ---- for the other of a pair (server_partner.cc) ----
-  Result<void> from_partner(ActorId sender) const;
-  /// What is known of the evaluator.
-  Handover handover() const;
-  /// Waits until what is said of its versions and scalers is not ahead of them.
-  Task<void> no_longer_early(const Push& push);
-  void report_whole();
   /// Writes this server's part of a checkpoint, where all chunks have come to it.
   void write_kept();
   /// What [init] takes from a file.
@@ -88,6 +68,8 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   Task<Result<void>> find_observer();
   /// Tells the observer whether updates wait for the evaluator, where that has changed.
   void report_waiting();
+  /// Tells it, once, that a server in the place of a lost one has all that one had.
+  void report_whole();
   /// Waits until prepare() is done.
   Task<void> prepared();
   Result<void> may_pull(ActorId sender, std::size_t chunks) const;
@@ -102,6 +84,13 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   /// Of `served`.
   void lend_shard();
 
+  // ---- for the other of a pair, or beside it (server_partner.cc) ----
+  Result<void> from_partner(ActorId sender) const;
+  /// What is known of the evaluator.
+  Handover handover() const;
+  /// Waits until what is said of its versions and scalers is not ahead of them.
+  Task<void> no_longer_early(const Push& push);
+
   ServerArgs args_;
   Finder finder_;
   std::shared_ptr<ServedShard> served_;
@@ -113,13 +102,10 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   std::optional<ScalerBoard> scalers_;
   Condition agreed_;
   Condition prepared_;
-  Concluded concluded_;  // the newest
-  bool filled_ = false;  // the shard has its state
-  bool refills_ = false;
-  bool recovers_ = false;
-  std::optional<std::uint64_t> enlisted_from_;
-  Condition enlisted_;
-  std::deque<std::uint64_t> released_;  // while it was refilling
+  Concluded concluded_;                       // the newest
+  bool filled_ = false;                       // the shard has its state
+  std::optional<ServerRefilling> refilling_;  // in the place of a lost one, from its partner
+  bool recovers_ = false;                     // or from the workers
   bool said_whole_ = false;
   std::optional<ServerOrder> order_;  // of a pair of which one decides it; from started() on
   std::optional<CheckpointWriter> checkpoints_;  // from started() on

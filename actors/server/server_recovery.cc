@@ -1,15 +1,5 @@
-// A ParameterServer without a partner, in the place of a lost one, where workers have all that it
-// had (JobConfig::servers_come_again()).
-//
-// Each worker says which version it holds of each chunk of the shard. No rank is more than a step
-// ahead of another, so these are one or two, and the larger is the newest that the lost server has
-// given out: a later one would need packets of all ranks, which it told nobody about. The new
-// server copies that one from a worker, parameters and slots. The packets towards the next version,
-// and the scalers that are being agreed, ranks tell it again: they keep them until they hold what
-// was made of them. A rank that has not got the newest version yet gets it as the others' state, as
-// nobody knows the average that led there any more.
-//
-// What the lost server had kept for the evaluator is gone: that misses an evaluation, and says so.
+#include "actors/server/server_recovery.h"
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -18,7 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "actors/server/parameter_server.h"
+#include "runtime/actor/byte_window.h"
+#include "runtime/actor/process.h"
+#include "runtime/cluster/peer.h"
 
 namespace sterna::actors {
 namespace {
@@ -45,59 +37,12 @@ Result<void> add(const Held& held, Peer<WorkerInterface>& worker, const JobConfi
   return {};
 }
 
-}  // namespace
-
-Task<Result<void>> ParameterServer::recover(Shard& shard) {
-  const Time began = now();
-  const JobConfig& job = args_.job;
-  if (!job.servers_come_again()) {
-    co_return Error{Errc::invalid_argument, "nobody else has what a server of this job had"};
-  }
-  std::deque<Peer<WorkerInterface>> workers;
-  std::deque<Task<Result<Held>>> answers;
-  for (const WorkerRanks& worker : args_.workers) {
-    workers.emplace_back(*this, worker.name, job.deadlines.start, finder_);
-    answers.push_back(workers.back().ask(ShowHeld{}, job.deadlines.start));
-  }
-  NewestByChunk newest;
-  for (const std::uint32_t chunk : shard.changing()) newest[chunk] = {};
-  for (Peer<WorkerInterface>& worker : workers) {
-    Result<Held> answer = co_await std::move(answers.front());
-    answers.pop_front();
-    STERNA_CO_ASSIGN(const Held held, std::move(answer).in(worker.name()));
-    STERNA_CO_TRY(add(held, worker, job, newest).in(worker.name()));
-  }
-  ByteWindow window(poster(), process().options().link.most_under_way());
-  std::deque<Task<Result<void>>> copying;
-  std::uint64_t oldest = job.steps;
-  for (auto& [chunk, one] : newest) {
-    // All who had it were lost with the server.
-    if (one.holders.empty()) {
-      co_return Error{Errc::actor_down, fmt::format("none has chunk {}", chunk)};
-    }
-    oldest = std::min(oldest, one.version);
-    if (one.version == job.first_step) continue;  // as it begins anyway
-    copying.push_back(recover_chunk(shard, window, {chunk, one.version}, std::move(one.holders)));
-    copying.back().start();
-  }
-  for (Task<Result<void>>& one : copying) STERNA_CO_TRY(std::move(one));
-  shard.copied();
-  // A rank may be in the step before, and want what was agreed of that.
-  scalers_->begin_at(std::max(job.first_step + 1, oldest) - 1);
-  Task<Result<void>> recovering = recover_promises(shard);
-  STERNA_CO_TRY(std::move(recovering));
-  log(fmt::format("going on at version {}, as the workers have it, after {} ms", shard.newest(),
-                  std::chrono::duration_cast<std::chrono::milliseconds>(now() - began).count()));
-  co_return {};
-}
-
-Task<Result<void>> ParameterServer::recover_chunk(Shard& shard, ByteWindow& window,
-                                                  CopyChunk question,
-                                                  std::vector<Peer<WorkerInterface>*> holders) {
+Task<Result<void>> recover_chunk(Shard& shard, ByteWindow& window, CopyChunk question,
+                                 std::vector<Peer<WorkerInterface>*> holders, Duration patience) {
   Error why;
   for (Peer<WorkerInterface>* holder : holders) {
-    auto asking = holder->ask_within(window, shard.bytes_of_copy(question.chunk), question,
-                                     args_.job.deadlines.start);
+    auto asking =
+        holder->ask_within(window, shard.bytes_of_copy(question.chunk), question, patience);
     const Result<ChunkCopy> copy = co_await std::move(asking);
     if (copy && copy->version == question.from) {
       co_return shard.take_copy(question.chunk, *copy).in(holder->name());
@@ -112,16 +57,69 @@ Task<Result<void>> ParameterServer::recover_chunk(Shard& shard, ByteWindow& wind
   co_return why.in(fmt::format("chunk {}", question.chunk));
 }
 
-Task<Result<void>> ParameterServer::recover_promises(Shard& shard) {
-  if (args_.evaluator.empty()) co_return {};
-  const Duration patience = args_.job.deadlines.start;
-  Peer<EvaluatorInterface> evaluator(*this, args_.evaluator, patience, finder_);
+/// Which versions the evaluator is promised, and which it has done with.
+Task<Result<void>> recover_promises(const Actor<ParameterServerInterface>& actor,
+                                    const ServerArgs& args, const Finder& finder, LostState state) {
+  if (args.evaluator.empty()) co_return {};
+  const Duration patience = args.job.deadlines.start;
+  Peer<EvaluatorInterface> evaluator(actor, args.evaluator, patience, finder);
   Task<Result<Handover>> asking = evaluator.ask_again(TakeOver{}, patience);
   Result<Handover> answer = co_await std::move(asking);
-  STERNA_CO_ASSIGN(const Handover known, std::move(answer).in(args_.evaluator));
-  if (known.version > concluded_.version) concluded_ = {known.version, known.skipped};
-  if (!args_.job.names_evaluations()) co_return {};
-  co_return shard.reserve_as(known.named).in(args_.evaluator);
+  STERNA_CO_ASSIGN(const Handover known, std::move(answer).in(args.evaluator));
+  state.hears_of({known.version, known.skipped});
+  if (!args.job.names_evaluations()) co_return {};
+  co_return state.shard.reserve_as(known.named).in(args.evaluator);
+}
+
+}  // namespace
+
+Task<Result<void>> recover(const Actor<ParameterServerInterface>& actor, const ServerArgs& args,
+                           const Finder& finder, LostState state) {
+  Process& process = actor.process();
+  Shard& shard = state.shard;
+  const Time began = process.loop().now();
+  const JobConfig& job = args.job;
+  if (!job.servers_come_again()) {
+    co_return Error{Errc::invalid_argument, "nobody else has what a server of this job had"};
+  }
+  std::deque<Peer<WorkerInterface>> workers;
+  std::deque<Task<Result<Held>>> answers;
+  for (const WorkerRanks& worker : args.workers) {
+    workers.emplace_back(actor, worker.name, job.deadlines.start, finder);
+    answers.push_back(workers.back().ask(ShowHeld{}, job.deadlines.start));
+  }
+  NewestByChunk newest;
+  for (const std::uint32_t chunk : shard.changing()) newest[chunk] = {};
+  for (Peer<WorkerInterface>& worker : workers) {
+    Result<Held> answer = co_await std::move(answers.front());
+    answers.pop_front();
+    STERNA_CO_ASSIGN(const Held held, std::move(answer).in(worker.name()));
+    STERNA_CO_TRY(add(held, worker, job, newest).in(worker.name()));
+  }
+  ByteWindow window(process.poster(actor.self().id.local), process.options().link.most_under_way());
+  std::deque<Task<Result<void>>> copying;
+  std::uint64_t oldest = job.steps;
+  for (auto& [chunk, one] : newest) {
+    // All who had it were lost with the server.
+    if (one.holders.empty()) {
+      co_return Error{Errc::actor_down, fmt::format("none has chunk {}", chunk)};
+    }
+    oldest = std::min(oldest, one.version);
+    if (one.version == job.first_step) continue;  // as it begins anyway
+    copying.push_back(recover_chunk(shard, window, {chunk, one.version}, std::move(one.holders),
+                                    job.deadlines.start));
+    copying.back().start();
+  }
+  for (Task<Result<void>>& one : copying) STERNA_CO_TRY(std::move(one));
+  shard.copied();
+  // A rank may be in the step before, and want what was agreed of that.
+  state.scalers.begin_at(std::max(job.first_step + 1, oldest) - 1);
+  Task<Result<void>> recovering = recover_promises(actor, args, finder, state);
+  STERNA_CO_TRY(std::move(recovering));
+  process.log(fmt::format(
+      "going on at version {}, as the workers have it, after {} ms", shard.newest(),
+      std::chrono::duration_cast<std::chrono::milliseconds>(process.loop().now() - began).count()));
+  co_return {};
 }
 
 }  // namespace sterna::actors
