@@ -13,6 +13,9 @@ namespace sterna::actors {
 void Worker::started() {
   start_trace(process(), args_.job.trace);
   trace_ = WorkerTrace(process().tracer());
+  checkpoints_.emplace(
+      process(), self().id.local, args_.job.checkpoint.folder,
+      [this](std::function<Result<void>()> work) { return compute(std::move(work)); });
   run(train());
 }
 
@@ -35,13 +38,7 @@ Task<Result<void>> Worker::train() {
   make_parts(std::move(readers));
   STERNA_CO_TRY(make_replicas());
   if (!args_.keeper.empty()) {
-    STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
-    writer_.emplace(
-        process(), *keeper_, args_.job.checkpoint.folder, kept_, [this] { return kept_.take(); },
-        PartWriter::Means{
-            .run = [this](Task<void> task) { run(std::move(task)); },
-            .on_compute_thread =
-                [this](std::function<PartWritten()> work) { return compute(std::move(work)); }});
+    STERNA_CO_TRY(checkpoints_->find({*this, args_.keeper, args_.job.deadlines.start, finder_}));
   }
   if (restores) {
     Task<Result<void>> restoring = restore();

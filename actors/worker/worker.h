@@ -21,9 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/checkpoint/copy_holder.h"
+#include "actors/checkpoint/checkpoint_writer.h"
 #include "actors/checkpoint/kept_version.h"
-#include "actors/checkpoint/part_writer.h"
 #include "actors/codecs/buffer_pool.h"
 #include "actors/encode/host_average.h"
 #include "actors/job/args.h"
@@ -256,9 +255,7 @@ class Worker final : public Actor<WorkerInterface> {
   std::optional<KeptMemory::Region> residual_memory_;
   std::uint32_t without_residuals_ = 0;       ///< ranks that go on without those of the step before
   std::uint64_t without_residuals_from_ = 0;  ///< the first such step
-  std::optional<Peer<CheckpointKeeperInterface>> keeper_;
-  std::optional<PartWriter> writer_;  // of kept_, where there is a keeper
-  CopyHolder copies_;
+  std::optional<CheckpointWriter> checkpoints_;  // from started() on
   /// Where what a rank has by itself is gathered: here, or with what servers would have.
   KeptVersion& kept() {
     return served_ != nullptr && served_->shard != nullptr ? served_->shard->kept() : kept_;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "actors/checkpoint/read_state.h"
 #include "actors/checkpoint/state_part.h"
 #include "actors/worker/worker.h"
 
@@ -38,7 +37,7 @@ Result<std::vector<StatePiece>> pieces_of(std::uint32_t rank, RankNet& net,
 }  // namespace
 
 Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
-  if (!keeper_ || !args_.job.ranks_have_state() || !kept().gathers(version)) {
+  if (args_.keeper.empty() || !args_.job.ranks_have_state() || !kept().gathers(version)) {
     co_return;
   }
   auto copying = compute(
@@ -54,7 +53,7 @@ Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
   if (served_ != nullptr) {
     served_->changed();
   } else {
-    writer_->write_next();
+    checkpoints_->write(kept_, [this] { return kept_.take(); });
   }
 }
 
@@ -76,11 +75,8 @@ KeepAnswer Worker::on(KeepVersion keep) {
 }
 
 Task<Result<CopyKept>> Worker::on(KeepCopy what) {
-  STERNA_CO_TRY(CopyHolder::may_ask(process(), sender(), keeper_));
-  auto keeping = copies_.keep(
-      *keeper_, [this](std::function<Result<void>()> work) { return compute(std::move(work)); },
-      process().directory(), std::move(what));
-  co_return co_await std::move(keeping);
+  auto copying = checkpoints_->copy(sender(), std::move(what));
+  co_return co_await std::move(copying);
 }
 
 Task<Result<void>> Worker::restore() {
@@ -112,9 +108,8 @@ Task<Result<void>> Worker::restore_slots(Seat& seat) {
                          place.first, slots[slot]});
     }
   }
-  ByteWindow window(poster(), process().options().link.most_under_way());
   Task<Result<std::vector<std::size_t>>> reading =
-      read_state(*keeper_, window, std::move(targets), args_.job.deadlines.step);
+      checkpoints_->read(std::move(targets), args_.job.deadlines.step);
   // Of what is not there the servers say that it starts anew.
   STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
   static_cast<void>(absent);
@@ -150,9 +145,8 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
          kept.values});
   }
   const std::size_t all = targets.size();
-  ByteWindow window(poster(), process().options().link.most_under_way());
   Task<Result<std::vector<std::size_t>>> reading =
-      read_state(*keeper_, window, std::move(targets), job.deadlines.step);
+      checkpoints_->read(std::move(targets), job.deadlines.step);
   STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
   const auto lacks = [&](std::size_t first, std::size_t last) {
     return std::ranges::any_of(absent, [&](std::size_t i) { return first <= i && i < last; });
