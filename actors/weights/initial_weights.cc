@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "nets/weights/torchvision_names.h"
@@ -38,7 +39,7 @@ std::string shown(const ParameterSpec& spec) {
   return fmt::format("\"{}\" {}", spec.name, shown(spec.shape));
 }
 
-Result<nets::TensorFile> find_file(const JobConfig& job) {
+Result<TrainedWeights> find_weights(const JobConfig& job) {
   namespace fs = std::filesystem;
   const std::string named = expand_home(job.init.from);
   std::vector<std::string> places{named};
@@ -46,8 +47,11 @@ Result<nets::TensorFile> find_file(const JobConfig& job) {
     places.push_back(expand_home(job.data.dir) / fs::path(named).filename());
   }
   for (const std::string& place : places) {
-    Result<nets::TensorFile> opened = nets::TensorFile::open(place);
+    Result<TrainedWeights> opened = TrainedWeights::open(place);
     if (opened || opened.error().code != Errc::not_found) return std::move(opened).in("init.from");
+    std::error_code ignored;
+    // It is there, and no copy elsewhere is what was meant.
+    if (fs::is_directory(place, ignored)) return refused(opened.error().message);
   }
   return Error{Errc::not_found,
                fmt::format("init.from: this host has no {}: every host with a parameter server "
@@ -79,10 +83,10 @@ bool naturally_before(std::string_view a, std::string_view b) {
 
 /// In words the first tensor in which another net's file differs from ours: matrices and windows
 /// are compared one after the other, and then what else it has.
-std::string first_difference(const nets::TensorFile& file,
+std::string first_difference(const std::vector<ListedTensor>& tensors,
                              const std::vector<ParameterSpec>& specs) {
   std::vector<const ListedTensor*> theirs;
-  for (const ListedTensor& tensor : file.tensors()) {
+  for (const ListedTensor& tensor : tensors) {
     if (tensor.readable()) theirs.push_back(&tensor);
   }
   std::ranges::sort(
@@ -114,13 +118,15 @@ std::string torchvisions_nets() {
 
 Result<InitialWeights> InitialWeights::open(const JobConfig& job,
                                             const std::vector<ParameterSpec>& specs) {
-  STERNA_ASSIGN(nets::TensorFile file, find_file(job));
-  const std::string& path = file.path();
+  STERNA_ASSIGN(TrainedWeights opened, find_weights(job));
+  std::vector<ListedTensor> listed = opened.tensors();
+  InitialWeights weights(std::move(opened), std::move(listed));
+  const std::string& path = weights.path();
   const bool torchvision = job.init.names == kTorchvisionNames;
   const auto known = nets::torchvision_nets();
   if (torchvision && std::ranges::find(known, job.net) == known.end()) {
     return refused(fmt::format("{} is another net than {}: {}; {}", path, job.net,
-                               first_difference(file, specs), torchvisions_nets()));
+                               first_difference(weights.tensors_, specs), torchvisions_nets()));
   }
   std::set<std::string_view> taken, skipped;  // in the file
   std::vector<std::optional<std::size_t>> sources;
@@ -128,20 +134,23 @@ Result<InitialWeights> InitialWeights::open(const JobConfig& job,
   for (const ParameterSpec& spec : specs) {
     const std::string name =
         torchvision ? nets::torchvision_name(job.net, spec.name).value_or(spec.name) : spec.name;
-    const ListedTensor* found = file.find(name);
+    const auto found = std::ranges::find(weights.tensors_, name, &ListedTensor::name);
+    const bool has = found != weights.tensors_.end();
     const bool skips = job.init.skips(spec.name);
-    if (skips || found == nullptr) {
+    if (skips || !has) {
       if (torchvision && !skips) {
         return refused(fmt::format("{} has no \"{}\", which is {} of {}: {}", path, name,
                                    shown(spec), job.net, torchvisions_nets()));
       }
-      if (found != nullptr) skipped.insert(found->name);
+      if (has) skipped.insert(found->name);
       sources.emplace_back();
       match.drawn.push_back(spec.name);
       continue;
     }
     const std::string fresh = spec.name.substr(0, spec.name.rfind('/'));
-    if (found->shape != spec.shape) {
+    const bool fits = weights.weights_.of_checkpoint() ? found->count() == spec.count()
+                                                       : found->shape == spec.shape;
+    if (!fits) {
       return refused(
           fmt::format("{} is {} in {}; the rest of the file is taken with init.skip = "
                       "[\"{}\"]",
@@ -152,11 +161,11 @@ Result<InitialWeights> InitialWeights::open(const JobConfig& job,
                                  shown(*found), path, shown_name(found->dtype)));
     }
     taken.insert(found->name);
-    sources.emplace_back(found - file.tensors().data());
+    sources.emplace_back(found - weights.tensors_.begin());
     match.taken.push_back(spec.name);
     match.elements_taken += spec.count();
   }
-  for (const ListedTensor& tensor : file.tensors()) {
+  for (const ListedTensor& tensor : weights.tensors_) {
     if (taken.contains(tensor.name)) continue;
     const bool skips = skipped.contains(tensor.name) || !tensor.readable();
     if (torchvision && !skips) {
@@ -168,9 +177,8 @@ Result<InitialWeights> InitialWeights::open(const JobConfig& job,
   }
   if (match.taken.empty()) {
     return refused(fmt::format("{} has none of the tensors that {} would take: {}", path, job.net,
-                               first_difference(file, specs)));
+                               first_difference(weights.tensors_, specs)));
   }
-  InitialWeights weights(std::move(file));
   weights.sources_ = std::move(sources);
   weights.match_ = std::move(match);
   return weights;
@@ -179,8 +187,8 @@ Result<InitialWeights> InitialWeights::open(const JobConfig& job,
 Result<void> InitialWeights::read(std::uint32_t index, std::uint64_t first,
                                   std::span<float> into) const {
   if (!sources_[index]) return {};
-  const ListedTensor& tensor = file_.tensors()[*sources_[index]];
-  STERNA_TRY(file_.read(tensor, first, into).in("init.from"));
+  const ListedTensor& tensor = tensors_[*sources_[index]];
+  STERNA_TRY(weights_.read(tensor, first, into).in("init.from"));
   const auto wrong = std::ranges::find_if_not(into, [](float x) { return std::isfinite(x); });
   if (wrong == into.end()) return {};
   return Error{Errc::non_finite,

@@ -169,17 +169,39 @@ std::optional<std::string> TrainedWeights::beside(
   return std::nullopt;
 }
 
-Result<void> TrainedWeights::read(const nets::ParameterSpec& spec, std::span<float> into) const {
+std::vector<nets::ListedTensor> TrainedWeights::tensors() const {
+  if (const auto* file = std::get_if<nets::TensorFile>(&source_)) return file->tensors();
+  const SavedState& state = std::get<Checkpoint>(source_).state;
+  const std::string prefix = array_of(kParameterState, "");
+  std::vector<nets::ListedTensor> listed;
+  for (const std::string& array : state.arrays()) {
+    if (!array.starts_with(prefix)) continue;
+    listed.push_back({array.substr(prefix.size()), "F32", {state.count(array)}});
+  }
+  return listed;
+}
+
+Result<void> TrainedWeights::read(const nets::ListedTensor& tensor, std::uint64_t first,
+                                  std::span<float> into) const {
   if (const auto* file = std::get_if<nets::TensorFile>(&source_)) {
-    return file->read(*file->find(spec.name), 0, into);
+    return file->read(tensor, first, into);
   }
   const Checkpoint& checkpoint = std::get<Checkpoint>(source_);
   STERNA_ASSIGN(
       const Bytes values,
-      checkpoint.state.read(array_of_values(checkpoint.state, checkpoint.averages, spec.name), 0,
-                            into.size()));
+      checkpoint.state.read(array_of_values(checkpoint.state, checkpoint.averages, tensor.name),
+                            first, into.size()));
   std::memcpy(into.data(), values.data(), into.size_bytes());
   return {};
+}
+
+Result<void> TrainedWeights::read(const nets::ParameterSpec& spec, std::span<float> into) const {
+  if (const auto* file = std::get_if<nets::TensorFile>(&source_)) {
+    return file->read(*file->find(spec.name), 0, into);
+  }
+  nets::ListedTensor whole;
+  whole.name = spec.name;
+  return read(whole, 0, into);
 }
 
 }  // namespace sterna::actors

@@ -56,6 +56,14 @@ class TrainedWeights {
   Result<void> check(const std::string& net, const std::vector<nets::ParameterSpec>& table) const;
   /// The first that the table has not, of those that could be read; none: there is none.
   std::optional<std::string> beside(const std::vector<nets::ParameterSpec>& table) const;
+  /// What there is by its name: of a file as its header lists it, of a checkpoint each parameter as
+  /// one row, because it keeps no shapes (`of_checkpoint`). The order is the same at every call.
+  std::vector<nets::ListedTensor> tensors() const;
+  bool of_checkpoint() const { return std::holds_alternative<Checkpoint>(source_); }
+  /// The elements of a readable one of tensors() from `first` on, as many as `into` takes, which it
+  /// has. Any thread may read. Errors: as below.
+  Result<void> read(const nets::ListedTensor& tensor, std::uint64_t first,
+                    std::span<float> into) const;
   /// All of a tensor that check() has found to be there. Errors: io, malformed; of a checkpoint
   /// non_finite, too.
   Result<void> read(const nets::ParameterSpec& spec, std::span<float> into) const;

@@ -35,7 +35,8 @@ Result<std::string> data_line(const CheckOptions& options, const ClusterFile& fi
   if (!named || head_is_remote(file)) return std::string();
   STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
   STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
-  STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(with_absolute_init(file), data));
+  STERNA_ASSIGN(const std::vector<std::string> taken,
+                look_at_init(with_absolute_init(file, console), data));
   std::string text =
       fmt::format("data: {} in {}; the net sees {} x {} x {}, and {} classes\n",
                   input::told_name(data.dir, data.name), data.folder().string(), job.picture.rows,

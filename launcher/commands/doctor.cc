@@ -216,7 +216,7 @@ int doctor(const DoctorOptions& options, const Context& context) {
     return console.report(right.error());
   }
   look_for_data_in(options.data, *file);
-  *file = with_absolute_init(*file);
+  *file = with_absolute_init(*file, console);
   const DoctorReport found = Doctor(options, context, std::move(file).value()).run();
   const std::string text = options.json ? doctor_json(found) + "\n" : doctor_text(found);
   if (!console.print_result(text)) return kExitFailed;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -340,9 +341,12 @@ class HostCheck {
   void check_init() {
     if (!facts_.init_missing) return;
     const std::string& from = file_.init.from;
+    // A checkpoint's folder has no ending.
+    const std::string copy = std::filesystem::path(from).has_extension() ? "scp" : "scp -r";
     find("init", fmt::format("it has no {}, which init.from names", from),
-         host_.ssh.empty() ? "correct init.from"
-                           : fmt::format("scp {0} {1}:{0}, or correct init.from", from, host_.ssh));
+         host_.ssh.empty()
+             ? "correct init.from"
+             : fmt::format("{2} {0} {1}:{0}, or correct init.from", from, host_.ssh, copy));
   }
 
   /// Whether what was found is one shard's folder, and not all that its readers want.

@@ -9,8 +9,10 @@
 #include <system_error>
 
 #include "actors/weights/initial_weights.h"
+#include "actors/weights/trained_weights.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/run/job_plan.h"
+#include "launcher/text/text_format.h"
 #include "nets/describe_net.h"
 #include "runtime/base/file.h"
 
@@ -51,13 +53,22 @@ Result<void> check_classes(const actors::InitialWeights& weights,
 
 }  // namespace
 
-ClusterFile with_absolute_init(const ClusterFile& file) {
+ClusterFile with_absolute_init(const ClusterFile& file, const Console& console) {
   ClusterFile found = file;
   const std::filesystem::path place = expand_home(file.init.from);
   std::error_code ignored;
-  if (!file.init.from.empty() && std::filesystem::exists(place, ignored)) {
-    found.init.from = std::filesystem::absolute(place).lexically_normal().string();
+  if (file.init.from.empty() || !std::filesystem::exists(place, ignored)) return found;
+  std::string& from = found.init.from;
+  from = std::filesystem::absolute(place).lexically_normal().string();
+  if (!std::filesystem::is_directory(from, ignored)) return found;
+  // What is wrong with it look_at_init() says, and whoever else opens it.
+  const auto weights = actors::TrainedWeights::open(from);
+  if (!weights) return found;
+  for (const std::string& why : weights->passed_over()) {
+    console.say(printable(
+        fmt::format("init.from: passed over: {}; {} is taken instead", why, weights->path())));
   }
+  from = weights->path();
   return found;
 }
 

@@ -201,6 +201,7 @@ class WholeRun {
   Result<void> prepare() {
     STERNA_TRY(look_at_what_is_given());
     STERNA_TRY(find_where_it_begins());
+    STERNA_TRY(look_at_first_weights());
     STERNA_TRY(make_directory());
     tell_where_it_begins();
     STERNA_TRY(open_records());
@@ -234,11 +235,17 @@ class WholeRun {
                              ? find_run_data(options_.data, given, console())
                              : Result<input::DataLocation>(data_elsewhere(given)));
     STERNA_ASSIGN(const ClusterFile counted, in_steps(given, data_));
-    file_ = with_absolute_init(counted);
-    STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file_, data_));
-    for (const std::string& line : taken) console().say(line);
+    file_ = with_absolute_init(counted, console());
     // What does not go together is bad input, of which nothing has to be started to hear.
     if (file_.trains()) STERNA_TRY(job_of(file_, data_));
+    return {};
+  }
+
+  /// A run that goes on has its own: those of others, which may be gone by now, it does not need.
+  Result<void> look_at_first_weights() const {
+    if (from_ != nullptr) return {};
+    STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file_, data_));
+    for (const std::string& line : taken) console().say(line);
     return {};
   }
 

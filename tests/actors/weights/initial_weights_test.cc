@@ -10,6 +10,7 @@
 #include "nets/describe_net.h"
 #include "nets/weights/torchvision_names.h"
 #include "nets/weights/weights_file.h"
+#include "tests/actors/weights/kept_state.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::actors {
@@ -209,6 +210,47 @@ TEST(TorchvisionNames, AreTheirs) {
   EXPECT_EQ(of("inception_v3", "mixed_768d/b9/beta"), "");
   EXPECT_EQ(of("resnet_50", "block1_0/conv1/mean"), "");
   EXPECT_EQ(of("lenet", "conv1/weights"), "");
+}
+
+/// A run's directory with two checkpoints, of whose two tensors one is in two pieces.
+void keep_checkpoints(const std::string& run) {
+  keep_state(run, 3, {piece_of(kParameterState, "fc3/biases", 0, std::vector<float>(500, 9))});
+  keep_state(run, 7,
+             {piece_of(kParameterState, "fc3/biases", 0, std::vector<float>(300, 1)),
+              piece_of(kParameterState, "fc3/biases", 300, std::vector<float>(200, 2)),
+              piece_of(kParameterState, "conv1/biases", 0, std::vector<float>(20, 3))});
+}
+
+TEST_F(InitialWeightsTest, AreTakenOfTheNewestCheckpointOfARun) {
+  job.init.from = folder_ / "run";
+  keep_checkpoints(job.init.from);
+  const auto weights = InitialWeights::open(job, table());
+  ASSERT_TRUE(weights.ok()) << weights.error().message;
+  EXPECT_EQ(weights->path(), job.init.from + "/checkpoints/step-000000007");
+  EXPECT_THAT(weights->match().taken, ElementsAre("conv1/biases", "fc3/biases"));
+  std::vector<float> values(4);
+  ASSERT_TRUE(weights->read(5, 298, values).ok());
+  EXPECT_THAT(values, ElementsAre(1, 1, 2, 2));
+}
+
+TEST_F(InitialWeightsTest, OfACheckpointAreRefusedInAnotherSize) {
+  job.init.from = folder_ / "run";
+  keep_checkpoints(job.init.from);
+  std::vector<ParameterSpec> specs = table();
+  specs[1].shape = {30};
+  const auto opened = InitialWeights::open(job, specs);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_THAT(opened.error().message,
+              HasSubstr("\"conv1/biases\" {30} is \"conv1/biases\" {20} in "));
+}
+
+TEST_F(InitialWeightsTest, AreNotLookedForElsewhereWhereAFolderHasNone) {
+  job.init.from = folder_ / "run";
+  std::filesystem::create_directory(job.init.from);
+  const auto opened = InitialWeights::open(job, table());
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, Errc::invalid_argument);
+  EXPECT_THAT(opened.error().message, HasSubstr(job.init.from + " has no weights.safetensors: "));
 }
 
 }  // namespace

@@ -181,6 +181,10 @@ TEST_F(HostCheck, NamesWeightsThatAServerWouldMiss) {
   const Finding found = only("", "STERNA no-init");
   EXPECT_EQ(found.wrong, "it has no /weights/vgg.npz, which init.from names");
   EXPECT_EQ(found.fix, "scp /weights/vgg.npz b:/weights/vgg.npz, or correct init.from");
+  file.init.from = "/runs/a/checkpoints/step-000000007";
+  EXPECT_EQ(only("", "STERNA no-init").fix,
+            "scp -r /runs/a/checkpoints/step-000000007 b:/runs/a/checkpoints/step-000000007, or "
+            "correct init.from");
 }
 
 TEST_F(HostCheck, NamesAShardThatIsNotItsReaders) {

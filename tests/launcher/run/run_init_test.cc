@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "launcher/run/job_plan.h"
 #include "nets/describe_net.h"
 #include "nets/weights/weights_file.h"
+#include "tests/actors/weights/kept_state.h"
 #include "tests/launcher/run/small_job_file.h"
 #include "tests/temporary_folder.h"
 
@@ -65,6 +69,54 @@ TEST_F(RunInit, TakesNoLogitsOfOtherClassesAndSaysHowToTakeTheRest) {
                                                   " and \"uno\" in " + folder_.path() + "; "));
   EXPECT_THAT(refused.error().message, HasSubstr("init.skip = [\"logits\"]"));
   EXPECT_TRUE(look({"init.skip=[\"logits\"]"}).ok());
+}
+
+/// What of a file the run would begin with, and what is said of it.
+class ChosenInit : public RunInit {
+ protected:
+  std::string chosen() {
+    std::FILE* said = std::tmpfile();
+    const ClusterFile file =
+        with_absolute_init(small_job_file({"init.from=" + run_}), Console{said, said});
+    EXPECT_EQ(std::fseek(said, 0, SEEK_SET), 0);
+    std::array<char, 1000> text{};
+    said_.assign(text.data(), std::fread(text.data(), 1, text.size(), said));
+    EXPECT_EQ(std::fclose(said), 0);
+    return file.init.from;
+  }
+  void keep(std::uint64_t step) const {
+    actors::keep_state(run_, step, {actors::piece_of(actors::kParameterState, "x", 0, {1, 2})});
+  }
+
+  const std::string run_ = folder_ / "run";
+  std::string said_;
+};
+
+TEST_F(ChosenInit, IsTheFileOrTheCheckpointThatARunsDirectoryMeansNow) {
+  std::filesystem::create_directory(run_);
+  std::filesystem::copy_file(weights_, run_ + "/weights.safetensors");
+  EXPECT_EQ(chosen(), run_ + "/weights.safetensors");
+  keep(3);
+  EXPECT_EQ(chosen(), run_ + "/checkpoints/step-000000003");
+  EXPECT_EQ(said_, "");
+}
+
+TEST_F(ChosenInit, SaysWhichDamagedCheckpointIsPassedOver) {
+  keep(3);
+  keep(4);
+  std::filesystem::resize_file(run_ + "/checkpoints/step-000000004/server0.safetensors", 5);
+  const std::string older = run_ + "/checkpoints/step-000000003";
+  EXPECT_EQ(chosen(), older);
+  EXPECT_THAT(said_, StartsWith("init.from: passed over: "));
+  EXPECT_THAT(said_, HasSubstr("; " + older + " is taken instead\n"));
+}
+
+TEST_F(ChosenInit, StaysWhatItIsWhereItsFolderHasNoWeights) {
+  std::filesystem::create_directory(run_);
+  EXPECT_EQ(chosen(), run_);
+  const auto refused = look_at_init(small_job_file({"init.from=" + run_}), data_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, StartsWith("init.from: " + run_ + " has no "));
 }
 
 }  // namespace
