@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "launcher/text/csv.h"
+
 namespace sterna::launcher {
 namespace {
 
-/// A text as RFC 4180 has it.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
 std::string line(const PlotCurve& curve, const PlotMark& point) {
-  return fmt::format("{},{},{},{},{},{},{},{}\n", quoted(curve.label), point.x, point.mean,
+  return fmt::format("{},{},{},{},{},{},{},{}\n", csv_quoted(curve.label), point.x, point.mean,
                      point.low, point.high, point.runs,
                      point.runs > 1 ? fmt::format("{}", point.deviation) : "",
                      point.examples > 0 ? fmt::format("{}", point.examples) : "");

@@ -58,7 +58,10 @@ Result<void> keep_class_names(const RunDirectory& directory, const ClusterFile& 
 void keep_confusion(const RunDirectory& directory, const std::optional<Confusion>& confusion,
                     const Console& console) {
   if (!confusion) return;
-  const Result<void> written = write_atomically(directory.confusion_path(), to_csv(*confusion));
+  // Where nothing names the classes, there is no such file.
+  const auto names = input::read_labels(directory.labels_path());
+  const Result<void> written = write_atomically(
+      directory.confusion_path(), to_csv(*confusion, names ? *names : input::ClassLabels()));
   if (!written) console.say(written.error().message);
 }
 

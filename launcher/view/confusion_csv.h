@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/job/observer.h"
+#include "input/formats/labels.h"
 
 namespace sterna::launcher {
 
@@ -14,8 +15,10 @@ struct Confusion {
   std::vector<actors::ConfusionCell> cells;  ///< by label, then by answer, where they are not 0
 };
 
-/// A line for each label with its number and how often each class was the answer, and last how
-/// often none was; before them the columns' names: "label,0,1,…,none".
-std::string to_csv(const Confusion& confusion);
+/// A line for each label with its name, or its number where `names` has none for it, and how often
+/// each class was the answer, and last how often none was; before them the columns' names:
+/// `label,"cat","dog",2,…,none`. Names are in quotes: a class that is called "none" or "2" is not
+/// what stands there without.
+std::string to_csv(const Confusion& confusion, const input::ClassLabels& names);
 
 }  // namespace sterna::launcher

@@ -89,7 +89,8 @@ Result<void> write_confusion(const std::string& path, const WeightsEvaluation& r
                  fmt::format("--confusion is for nets of at most {} classes; this one has {}",
                              actors::kMostConfusedClasses, result.classes)};
   }
-  return write_atomically(path, to_csv({result.classes, result.evaluation.confusion}));
+  return write_atomically(path,
+                          to_csv({result.classes, result.evaluation.confusion}, result.names));
 }
 
 /// Evaluates and tells. Errors: also of a reader that is gone.

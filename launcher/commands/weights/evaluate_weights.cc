@@ -9,8 +9,10 @@
 
 #include "actors/checkpoint/manifest.h"
 #include "actors/evaluator/evaluation_bench.h"
+#include "actors/reader/data_folder.h"
 #include "actors/weights/model_note.h"
 #include "actors/weights/read_parameters.h"
+#include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/run/job_plan.h"
@@ -92,6 +94,17 @@ Result<void> check_classes(const actors::TrainedWeights& weights, const FoundJob
                *other + "; evaluate the weights on data of the same classes, in the same order"};
 }
 
+/// What the classes are called: as the data say, or else the weights.
+Result<input::ClassLabels> names_of(const actors::TrainedWeights& weights, const FoundJob& found) {
+  const actors::JobConfig& job = found.config;
+  STERNA_ASSIGN(auto names,
+                input::class_names(found.data.dir, actors::data_options(job.data, job.seed)));
+  if (names) return *std::move(names);
+  const Result<actors::ModelNote> note = weights.note();
+  if (!note) return input::ClassLabels();
+  return input::ClassLabels{note->labels, static_cast<std::uint16_t>(note->first_label)};
+}
+
 }  // namespace
 
 Result<WeightsEvaluation> evaluate_weights(const actors::TrainedWeights& weights,
@@ -120,6 +133,7 @@ Result<WeightsEvaluation> evaluate_weights(const actors::TrainedWeights& weights
   result.net = job.net;
   result.data = input::told_name(found.data.dir, found.data.name);
   result.classes = job.classes;
+  STERNA_ASSIGN(result.names, names_of(weights, found));
   result.steps = weights.steps();
   result.last_step = job.steps;
   result.averages = weights.averages();

@@ -9,6 +9,7 @@
 #include "actors/evaluator/evaluation.h"
 #include "actors/job/sections.h"
 #include "actors/weights/trained_weights.h"
+#include "input/formats/labels.h"
 #include "launcher/text/console.h"
 #include "runtime/base/result.h"
 
@@ -29,6 +30,7 @@ struct WeightsEvaluation {
   std::string net;
   std::string data;  ///< the data set's name
   std::uint32_t classes = 0;
+  input::ClassLabels names;  ///< of the data's classes, else as the weights say; none: nobody does
   std::optional<std::uint64_t> steps;  ///< that its run had trained; none: it does not say
   std::uint64_t last_step = 0;         ///< of the job
   bool averages = false;  ///< they are of moving averages of the parameters, as far as it says

@@ -74,6 +74,10 @@ TEST_F(EvalCommand, SaysHowGoodTheWeightsInAFolderAre) {
   std::string line;
   std::getline(csv, line);
   EXPECT_EQ(line, "label,0,1,2,3,4,5,6,7,8,9,none");
+  write("data/labels.txt", "cat\ndog\nowl\n");
+  EXPECT_EQ(eval(folder.path(), {"--confusion", confusion.c_str()}).exit, 0);
+  std::getline(std::ifstream(confusion), line);
+  EXPECT_EQ(line, "label,\"cat\",\"dog\",\"owl\",3,4,5,6,7,8,9,none");
   EXPECT_THAT(eval(folder.path(), {"--subset", "train", "--json"}).out,
               HasSubstr("\"subset\":\"train\",\"examples\":20,"));
   EXPECT_THAT(eval(folder.path(), {"--examples", "7", "--json"}).out,
