@@ -210,6 +210,7 @@ Result<DataLocation> find_data(const DataQuery& query) {
                              "comes from {}",
                              query.name_word, query.name, set->source)};
   }
+  if (!query.draws) return Error{Errc::not_found, "no data set found"};
   if (!query.cache) {
     return Error{Errc::not_found,
                  fmt::format("no data set found, and no cache to draw digits into: give {} DIR, or "

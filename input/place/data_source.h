@@ -39,6 +39,7 @@ struct DataQuery {
   /// than the test examples, which are in each.
   bool any_shard = false;
 
+  bool draws = true;                               ///< else no data is an error: not_found
   DigitsOptions digits = {};                       ///< what to draw where there is no data
   std::function<void(std::string_view)> say = {};  ///< gets one line before digits are drawn
   DigitsProgress progress = {};                    ///< of the drawing

@@ -32,7 +32,10 @@ Result<std::string> data_line(const CheckOptions& options, const ClusterFile& fi
                               const Console& console) {
   STERNA_TRY(check_data_flag(options.data, file));
   const bool named = !options.data.empty() || names_data_here(file);
-  if (!named || head_is_remote(file)) return std::string();
+  if (!named || head_is_remote(file)) {
+    STERNA_TRY(check_classes_unseen(file));
+    return std::string();
+  }
   STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
   STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
   STERNA_ASSIGN(const std::vector<std::string> taken,

@@ -97,6 +97,13 @@ bool servers_come_again(const ClusterFile& file, const nets::NetDescription& net
 
 }  // namespace
 
+Result<void> check_class_count(const ClusterFile& file, const input::DataSet& set) {
+  const std::uint32_t classes = file.data.classes;
+  if (classes == 0 || classes >= set.classes) return {};
+  return Error{Errc::invalid_argument,
+               fmt::format("data.classes = {}, and {} has {}", classes, set.name, set.classes)};
+}
+
 Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLocation& data) {
   STERNA_ASSIGN(const ClusterFile file, in_steps(given, data));
   actors::JobConfig job;
@@ -108,10 +115,7 @@ Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLoca
   assert(set != nullptr);
   job.picture = seen_by_the_net(job.data, *set);
   job.classes = job.data.classes > 0 ? job.data.classes : set->classes;
-  if (set->classes > 0 && job.classes < set->classes) {
-    return Error{Errc::invalid_argument, fmt::format("data.classes = {}, and {} has {}",
-                                                     job.classes, set->name, set->classes)};
-  }
+  STERNA_TRY(check_class_count(file, *set));
   std::error_code ignored;
   const bool elsewhere = !std::filesystem::exists(data.dir, ignored) && !input::lies_nowhere(*set);
   if (job.classes == 0 && elsewhere) {

@@ -6,6 +6,7 @@
 
 #include "actors/job/job.h"
 #include "actors/weights/model_note.h"
+#include "input/place/data_set.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "runtime/cluster/cluster.h"
@@ -24,6 +25,9 @@ bool counts_epochs(const ClusterFile& file);
 /// The same file with job.steps in place of job.epochs: ceil(epochs * examples / (batch * ranks)).
 /// Errors: as job_of(), and invalid_argument for more steps than a job may have.
 Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation& data);
+
+/// invalid_argument where the file says that there are fewer classes than the data set has.
+Result<void> check_class_count(const ClusterFile& file, const input::DataSet& set);
 
 /// What all actors of the job agree on. Fails if the training labels cannot be read, where
 /// their number counts.

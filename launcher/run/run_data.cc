@@ -39,20 +39,46 @@ std::string named_folder(const ClusterFile& file) {
   return all && !here.empty() ? here.front()->data : "";
 }
 
-}  // namespace
-
-Result<input::DataLocation> find_run_data(const std::string& flag, const ClusterFile& file,
-                                          const Console& console) {
+input::DataQuery query_for(const ClusterFile& file) {
   input::DataQuery query;
-  if (!flag.empty()) query.flag = flag;
-  if (const std::string named = named_folder(file); !named.empty()) {
-    query.file = expand_home(named);
-  }
   query.any_shard = file.shards() > 0;
   if (file.data.name != input::kAnyDataSet) query.name = file.data.name;
   query.options = actors::data_options(file.data, file.job.seed);
   query.env = input::data_directory(environment);
   query.cache = input::cache_directory(environment);
+  return query;
+}
+
+Result<void> check_splits(const input::DataLocation& data, const ClusterFile& file) {
+  for (const input::Split split : {input::Split::train, input::Split::test}) {
+    STERNA_TRY(input::data_facts(data.dir, split, actors::data_options(file.data, file.job.seed)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_classes_unseen(const ClusterFile& file) {
+  if (!file.trains() || file.data.classes == 0) return {};
+  input::DataLocation data = data_elsewhere(file);
+  if (needs_data_here(file)) {
+    input::DataQuery query = query_for(file);
+    query.draws = false;
+    const Result<input::DataLocation> found = input::find_data(query);
+    if (found && !found->dir.empty()) STERNA_TRY(check_splits(*found, file));
+    if (found) data = *found;
+  }
+  const input::DataSet* set = input::find_data_set(data.name);
+  return set != nullptr ? check_class_count(file, *set) : Result<void>();
+}
+
+Result<input::DataLocation> find_run_data(const std::string& flag, const ClusterFile& file,
+                                          const Console& console) {
+  input::DataQuery query = query_for(file);
+  if (!flag.empty()) query.flag = flag;
+  if (const std::string named = named_folder(file); !named.empty()) {
+    query.file = expand_home(named);
+  }
   query.say = [&console](std::string_view line) { console.say(line); };
   const SteadyClock clock;
   ProgressLine line(clock);
@@ -66,9 +92,7 @@ Result<input::DataLocation> find_run_data(const std::string& flag, const Cluster
   }
   STERNA_ASSIGN(input::DataLocation found, looked);
   if (file.shards() == 0) STERNA_TRY(input::check_shard(found.dir, std::nullopt));
-  for (const input::Split split : {input::Split::train, input::Split::test}) {
-    STERNA_TRY(input::data_facts(found.dir, split, actors::data_options(file.data, file.job.seed)));
-  }
+  STERNA_TRY(check_splits(found, file));
   return found;
 }
 

@@ -16,6 +16,11 @@ namespace sterna::launcher {
 Result<input::DataLocation> find_run_data(const std::string& flag, const ClusterFile& file,
                                           const Console& console);
 
+/// What of data.classes a run would refuse, in the same line, where the file names no folder: of
+/// the data that it would find, or of the digits that it would draw; nothing is drawn. Nothing for
+/// a file that does not say how many classes there are.
+Result<void> check_classes_unseen(const ClusterFile& file);
+
 /// invalid_argument for a --data that nobody would look into: it is for the machine that the run is
 /// started on, and for its head.
 Result<void> check_data_flag(const std::string& flag, const ClusterFile& file);

@@ -79,6 +79,19 @@ TEST_F(CheckCommand, LooksAtTheDataItIsGiven) {
   EXPECT_THAT(large.err, HasSubstr("data.memory = \"1kB\" is too little for a batch of"));
 }
 
+TEST_F(CheckCommand, RefusesFewerClassesThanARunWouldFindWithoutTheFolder) {
+  const std::string path = write("x.toml", kFile);
+  const Said said =
+      sterna({"check", path.c_str(), "--set", "data.name=cifar10", "--set", "data.classes=9"});
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err, "data.classes = 9, and cifar10 has 10\n");
+  EXPECT_EQ(
+      sterna({"check", path.c_str(), "--set", "data.name=cifar10", "--set", "data.classes=10"})
+          .exit,
+      0);
+}
+
 TEST_F(CheckCommand, ReportsWhatIsWrongBesideTheResult) {
   const std::string path = write("x.toml", kFile);
   const Said said = sterna({"check", path.c_str(), "--set", "job.steps=0"});
