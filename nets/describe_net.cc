@@ -35,6 +35,7 @@ Result<NetDescription> describe_net(const NetOptions& options) {
     description.parameters.push_back(graph.parameter(i).spec);
   }
   description.operations = backend.operations();
+  description.dropouts = backend.dropouts();
   description.flops = backend.flops() / images_per_pass(options);
   description.passes = options.batch / images_per_pass(options);
   description.activations = graph.memory();

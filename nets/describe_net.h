@@ -19,6 +19,7 @@ struct NetDescription {
   /// training step takes three times as many.
   std::uint64_t flops = 0;
   std::vector<Operation> operations;  ///< of one pass, in the order in which it runs
+  std::size_t dropouts = 0;           ///< layers of it, where NetOptions::keep is below 1
   std::uint64_t passes = 1;           ///< of a step: micro-batches in a batch
   ActivationMemory activations;       ///< of one pass
 

@@ -9,6 +9,7 @@
 #include "actors/codecs/codec.h"
 #include "kernels/optimizer/schedule.h"
 #include "launcher/cluster_file/cluster_file.h"
+#include "nets/describe_net.h"
 
 namespace sterna::launcher {
 namespace {
@@ -57,6 +58,16 @@ void doubt_gradient(const ClusterFile& file, Lines& lines) {
                               fmt::join(unused, ", "), unused.size() == 1 ? "changes" : "change"));
 }
 
+void doubt_net(const ClusterFile& file, Lines& lines) {
+  const nets::ZooNet* net = nets::find_net(file.job.net);
+  if (net == nullptr || file.net_choices.keep == actors::NetSection().keep) return;
+  // Whether it has dropout does not depend on the images.
+  const auto what = nets::describe_net(
+      {.name = file.job.net, .images = net->usual, .hidden = file.job.hidden, .batch = 1});
+  if (!what || what->dropouts > 0) return;
+  lines.push_back(fmt::format("net.keep changes nothing: {} drops no units", file.job.net));
+}
+
 void doubt_what_is_kept(const ClusterFile& file, Lines& lines) {
   const actors::CheckpointSection& chosen = file.checkpoint;
   if (!chosen.on() && (chosen.best || chosen.keep != actors::CheckpointSection().keep)) {
@@ -77,6 +88,7 @@ std::vector<std::string> doubtful_lines(const ClusterFile& file) {
   if (!file.trains()) return lines;
   doubt_optimizer(file, lines);
   doubt_gradient(file, lines);
+  doubt_net(file, lines);
   doubt_what_is_kept(file, lines);
   return lines;
 }

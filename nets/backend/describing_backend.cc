@@ -69,7 +69,10 @@ std::unique_ptr<Relayout> DescribingBackend::relayout(const RelayoutSpec& spec) 
   return nullptr;
 }
 
-std::unique_ptr<Dropout> DescribingBackend::dropout(const DropoutSpec& /*spec*/) { return nullptr; }
+std::unique_ptr<Dropout> DescribingBackend::dropout(const DropoutSpec& /*spec*/) {
+  ++dropouts_;
+  return nullptr;
+}
 std::unique_ptr<Loss> DescribingBackend::loss(const LossSpec& /*spec*/) { return nullptr; }
 std::unique_ptr<Decay> DescribingBackend::decay(const DecaySpec& /*spec*/) { return nullptr; }
 std::unique_ptr<RepeatedPass> DescribingBackend::repeated_pass() { return nullptr; }

@@ -33,11 +33,13 @@ class DescribingBackend final : public Backend {
   std::vector<std::string> implementations() const override { return {}; }
   /// What it was asked for, in that order.
   const std::vector<Operation>& operations() const { return operations_; }
+  std::size_t dropouts() const { return dropouts_; }
   /// Multiplications and additions of a forward pass through all of them.
   std::uint64_t flops() const;
 
  private:
   std::vector<Operation> operations_;
+  std::size_t dropouts_ = 0;
   HostMemory memory_;
 };
 

@@ -42,6 +42,15 @@ TEST_F(DoubtsTest, WhatIsOfTernaryGradientsAlone) {
                           "\"none\""));
 }
 
+TEST_F(DoubtsTest, WhatANetWithoutDropoutWouldKeep) {
+  const std::string keep = "[net]\nkeep = 0.8\n";
+  EXPECT_THAT(doubts(keep), ElementsAre("net.keep changes nothing: lenet drops no units"));
+  EXPECT_THAT(doubts("[net]\nkeep = 0.5\n"), IsEmpty());
+  const Result<ClusterFile> file = read(std::string(smallest) + keep, {"job.net=alexnet"});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_THAT(doubtful_lines(*file), IsEmpty());
+}
+
 TEST_F(DoubtsTest, WhatKeepsOrWritesNothing) {
   EXPECT_THAT(doubts("[checkpoint]\nbest = true\nevery_steps = 10\n"), IsEmpty());
   EXPECT_THAT(doubts("[checkpoint]\nbest = true\n[summary]\nevery = 10\n"),
