@@ -176,7 +176,7 @@ void RunObserver::total() {
     status.loss = loss / left;
     status.decay_loss = decay_loss / left;
   }
-  status.elapsed_seconds = since_first_step();
+  if (!record_.finished) status.elapsed_seconds = since_first_step();
   // Of the training: what is heard after it, and the last evaluation, take nothing off its rate.
   if (!record_.trained && status.elapsed_seconds > 0 && status.step > status.first_step) {
     status.examples_per_second = static_cast<double>(examples) / status.elapsed_seconds;

@@ -442,11 +442,12 @@ class Job {
     news_.comes_again(restarts);
   }
 
-  /// From the first step; before it, and where there are none, from the command. What the run had
+  /// From the first step; before it, and where there are none, from the command. It ends with what
+  /// the run is for: stopping its processes takes seconds that train nothing. What the run had
   /// trained before it was begun again counts already (restarts.h).
   void count_time() {
     RunRecord& record = outcome_.record;
-    const Time now = machine_.loop().now();
+    const Time now = stopping_ ? outcome_.ended : machine_.loop().now();
     const Time began = options_.restarts.empty() ? options_.began : now;
     record.status.elapsed_seconds = in_seconds(now - record.first_step_began.value_or(began));
   }
@@ -483,7 +484,11 @@ class Job {
     RunResult& result = record.result;
     record.status.left_seconds.reset();
     count_time();
-    if (!options_.file.trains()) result.seconds = record.status.elapsed_seconds;
+    if (record.finished) {
+      record.status.elapsed_seconds = result.seconds;
+    } else if (!options_.file.trains() || record.first_step_began) {
+      result.seconds = record.status.elapsed_seconds;
+    }
     // What is kept was made, though no worker may have said so yet.
     record.status.step = std::max(record.status.step, record.status.checkpoint_step);
     if (options_.file.trains()) result.steps = record.status.step;
@@ -516,9 +521,6 @@ class Job {
       // Of whom nobody has said how it ended: nothing outlives a run.
       for (ActorStatus& actor : record.status.actors) {
         if (!actor.has_ended()) actor.state = "stopped";
-      }
-      if (record.first_step_began) {
-        result.seconds = in_seconds(machine_.loop().now() - *record.first_step_began);
       }
       return;
     }

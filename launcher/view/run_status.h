@@ -73,6 +73,8 @@ struct RunStatus {
   std::vector<SlowLink> slow_links;            ///< now
   std::uint64_t residuals_lost = 0;   ///< ranks that went on without error feedback's residuals
   std::uint64_t injected_faults = 0;  ///< on purpose, by the file or by `sterna chaos`
+  /// From the first step, or where nothing is trained from the command; once it is over to its end,
+  /// as RunResult::seconds: stopping the processes counts nowhere.
   double elapsed_seconds = 0;
   std::optional<double> left_seconds;  ///< estimated
   std::optional<double> loss;          ///< mean of the ranks' last, weight decay included

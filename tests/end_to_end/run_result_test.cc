@@ -77,6 +77,8 @@ TEST_F(RunResultTest, TheLastLineIsTheResultWithEveryKeyAndResultJsonIsTheSame) 
   const int all = kFewDigits.test;
   EXPECT_EQ(evaluations, (std::vector<std::pair<int, int>>{{10, 100}, {20, 100}, {30, all}}));
   EXPECT_EQ(json["precision_at_1"], json["evaluations"].back()["precision_at_1"]);
+  const auto status = nlohmann::json::parse(content_of(path("run/status.json")));
+  EXPECT_EQ(status["elapsed_seconds"], json["seconds"]) << "stopping is no part of either";
 }
 
 TEST_F(RunResultTest, OverTcpItSaysHowItWasSecured) {

@@ -520,6 +520,17 @@ TEST_F(RunObserverTest, EndsWithTheHashOfTheParameters) {
   EXPECT_EQ(record_.result.parameters_sha256, "abc");
 }
 
+TEST_F(RunObserverTest, WhatIsHeardAfterTheEndTakesNoTimeOfTheTraining) {
+  progress("worker0", 8, 1);
+  progress("worker1", 9, 1);
+  say("evaluator0", actors::JobFinished{"abc", "", 0});
+  const double trained = record_.status.elapsed_seconds;
+  EXPECT_EQ(record_.result.seconds, trained);
+  pass(7s);
+  progress("worker0", 10, 1);
+  EXPECT_EQ(record_.status.elapsed_seconds, trained);
+}
+
 TEST_F(RunObserverTest, WhoIsTooLateForTheLastVersionsTakesNoneOfThemBack) {
   progress("worker0", 8, 1);
   progress("worker1", 9, 1);
