@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "input/digits/digits.h"
+#include "input/files/folder_lock.h"
+#include "input/files/pending_file.h"
 #include "input/files/sha256.h"
 #include "input/formats/format.h"
 #include "input/formats/labels.h"
@@ -117,6 +119,25 @@ Result<void> check_label(const fs::path& dir, const std::optional<ShardLabel>& l
                            dir.string(), name_of(label->shard), wish(wanted))};
 }
 
+/// Removes what a split that was killed left in the shard's folder `dir`, which is ours, and in
+/// those within: a file's name and a number. A file of such a name that `from` has is none.
+void remove_leftovers(const fs::path& from, const fs::path& dir) {
+  // As write_atomically() and others draw them: whoever numbers files by hand writes shorter ones.
+  constexpr std::size_t kShortestNumber = 10;
+  std::error_code failed;
+  std::vector<fs::path> left;
+  for (fs::recursive_directory_iterator at(dir, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    const std::string number = at->path().extension().string();
+    const bool numbered = number.size() > kShortestNumber &&
+                          number.find_first_not_of("0123456789", 1) == std::string::npos;
+    std::error_code ignored;
+    if (!numbered || !at->is_regular_file(ignored)) continue;
+    if (!fs::exists(from / at->path().lexically_relative(dir), ignored)) left.push_back(at->path());
+  }
+  for (const fs::path& path : left) fs::remove(path, failed);
+}
+
 /// A folder that is not this shard of this data set would be lost.
 Result<void> refuse_other_data(const fs::path& dir, const ShardLabel& label) {
   std::error_code ignored;
@@ -131,7 +152,6 @@ Result<void> refuse_other_data(const fs::path& dir, const ShardLabel& label) {
 /// SHARD.txt comes first, so that a split that is cut short leaves nothing that looks like a whole
 /// data set; the training examples, which are counted when they are read, come last.
 Result<void> begin_shard(const fs::path& dir, const ShardLabel& label) {
-  STERNA_TRY(make_directory(dir));
   return write_atomically(dir / kShardFile, text_of(label));
 }
 
@@ -179,16 +199,40 @@ Result<void> check_shards(const fs::path& from, std::uint32_t shards, std::uint6
                   examples, std::min<std::uint64_t>(examples, kMostShards), shards)};
 }
 
+/// Whether a split was killed while it wrote the first file into `dir`.
+bool is_only_begun(const fs::path& dir) {
+  std::error_code failed;
+  const fs::directory_iterator first(dir, failed);
+  const std::string beginning = std::string(kShardFile) + ".";
+  return !failed && std::all_of(begin(first), end(first), [&](const fs::directory_entry& one) {
+    return one.path().filename().string().starts_with(beginning);
+  });
+}
+
+/// Makes the folder of a shard and takes it, so that what looks like left behind in it is. Errors:
+/// refuse_other_data's, and already_exists where another process splits into it.
+Result<FolderLock> take_folder(const fs::path& from, const fs::path& dir, const ShardLabel& label) {
+  STERNA_TRY(make_directory(dir));
+  STERNA_ASSIGN(FolderLock lock, FolderLock::take(dir));
+  PendingFile::remove_abandoned(dir, kShardFile);
+  STERNA_TRY(refuse_other_data(dir, label));
+  remove_leftovers(from, dir);
+  return lock;
+}
+
 /// Calls make(DIR, LABEL) for each shard, whose folder then has its label.
 template <class Make>
 Result<void> make_shards(const fs::path& from, const fs::path& into,
                          const std::vector<ShardLabel>& labels, const Make& make) {
   for (const ShardLabel& label : labels) {
-    STERNA_TRY(refuse_other_data(into / folder_name(label.shard), label));
+    const fs::path dir = into / folder_name(label.shard);
+    if (is_only_begun(dir)) continue;
+    STERNA_TRY(refuse_other_data(dir, label));
   }
   const Result<std::string> drawn = read_file(from / kDrawnMarker, kLongestLabel);
   for (const ShardLabel& label : labels) {
     const fs::path dir = into / folder_name(label.shard);
+    STERNA_ASSIGN(const FolderLock lock, take_folder(from, dir, label));
     STERNA_TRY(begin_shard(dir, label));
     if (drawn) STERNA_TRY(write_atomically(dir / kDrawnMarker, *drawn));
     STERNA_TRY(make(dir, label));

@@ -82,8 +82,9 @@ Result<TrainingPart> load_training_part(const std::filesystem::path& dir,
                                         const DataOptions& options = {});
 
 /// Writes the whole data set in `from` to `into`/shard-0-of-N, ..., each as plain files, or with
-/// links to those of `from`; the same again over an earlier split of the same set. A folder of such
-/// a name that holds anything else is `already_exists`.
+/// links to those of `from`; the same again over an earlier split of the same set, of which what
+/// was left half written is removed. A folder of such a name that holds anything else, or that
+/// another process splits into, is `already_exists`.
 Result<void> split_data(const std::filesystem::path& from, std::uint32_t shards,
                         const std::filesystem::path& into, const std::filesystem::path& cache = {});
 

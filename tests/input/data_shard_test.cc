@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "input/digits/digits.h"
+#include "input/files/folder_lock.h"
 #include "input/formats/idx.h"
 #include "scratch.h"
 
@@ -154,6 +155,29 @@ TEST_F(SplitData, GoesOverAnEarlierSplitOfTheSameSetAndOverNothingElse) {
   write(scratch_ / "mine/shard-1-of-2/letter", "x");
   EXPECT_FALSE(split_data(scratch_ / "whole", 2, scratch_ / "mine").ok());
   EXPECT_FALSE(fs::exists(scratch_ / "mine/shard-0-of-2"));
+}
+
+TEST_F(SplitData, RemovesWhatASplitThatWasKilledLeft) {
+  split(2);
+  write(shard(0, 2) / "train-images-idx3-ubyte.1234567890123456789", "half");
+  write(shard(0, 2) / "mine.2024", "a number of its own");
+  fs::remove_all(shard(1, 2));
+  fs::create_directory(shard(1, 2));
+  write(shard(1, 2) / "SHARD.txt.1234567890123456789", "for");
+  split(2);
+  EXPECT_FALSE(fs::exists(shard(0, 2) / "train-images-idx3-ubyte.1234567890123456789"));
+  EXPECT_TRUE(fs::exists(shard(0, 2) / "mine.2024"));
+  EXPECT_FALSE(fs::exists(shard(1, 2) / "SHARD.txt.1234567890123456789"));
+  EXPECT_TRUE(load_training_part(shard(1, 2), ShardId{1, 2}).ok());
+}
+
+TEST_F(SplitData, LeavesAFolderAloneThatAnotherProcessSplitsInto) {
+  split(2);
+  const auto lock = FolderLock::take(shard(1, 2));
+  ASSERT_TRUE(lock.ok());
+  const Result<void> refused = split_data(scratch_ / "whole", 2, scratch_ / "parts");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Errc::already_exists);
 }
 
 TEST_F(SplitData, WhatIsNoFolderIsRefused) {
