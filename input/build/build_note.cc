@@ -6,6 +6,7 @@
 #include <string>
 #include <system_error>
 
+#include "input/files/pending_file.h"
 #include "runtime/base/file.h"
 
 namespace sterna::input {
@@ -40,6 +41,8 @@ Error other_build(const fs::path& into, std::string_view there, std::string_view
 Result<FolderLock> begin_in_empty_folder(const fs::path& into) {
   STERNA_TRY(make_directory(into));
   STERNA_ASSIGN(FolderLock lock, FolderLock::take(into));
+  // Of a call that was killed while it wrote the note.
+  PendingFile::remove_abandoned(into, kBuildNote);
   std::error_code ignored;
   if (fs::is_empty(into, ignored)) return lock;
   return Error{Errc::already_exists,

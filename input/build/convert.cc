@@ -4,17 +4,21 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <mutex>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "input/build/build_note.h"
 #include "input/build/encode_record.h"
 #include "input/build/file_names.h"
 #include "input/build/record_split.h"
+#include "input/files/pending_file.h"
 #include "input/formats/labels.h"
 #include "runtime/base/file.h"
 
@@ -53,10 +57,47 @@ Result<std::string> class_name(const std::optional<ClassLabels>& labels, std::in
                            label, labels->first, labels->first + labels->names.size() - 1)};
 }
 
-ShardedSplit one_file(std::string prefix, const RecordSplit& split) {
+/// Pictures that cannot be read: who mends them wants to know of all at once. Any thread may add.
+class BadPictures {
+ public:
+  /// `split` and `index` say which stands first.
+  void add(const std::string& split, std::uint64_t index, std::string why) {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    lines_.emplace(std::pair(split, index), std::move(why));
+    if (lines_.size() > kNamedBad) lines_.erase(std::prev(lines_.end()));
+  }
+  bool none() const {
+    const std::lock_guard lock(mutex_);
+    return count_ == 0;
+  }
+  /// A line each; malformed.
+  Error error(std::uint64_t total) const {
+    const std::lock_guard lock(mutex_);
+    std::string text = fmt::format(
+        "{} of {} pictures cannot be read, so nothing is written; mend or remove them:", count_,
+        total);
+    for (const auto& [place, why] : lines_) text += "\n  " + why;
+    if (count_ > lines_.size()) text += fmt::format("\n  and {} more", count_ - lines_.size());
+    return {Errc::malformed, std::move(text)};
+  }
+
+ private:
+  static constexpr std::size_t kNamedBad = 10;  // more than a screen wants
+  mutable std::mutex mutex_;
+  std::uint64_t count_ = 0;
+  std::map<std::pair<std::string, std::uint64_t>, std::string> lines_;
+};
+
+ShardedSplit one_file(const std::string& prefix, const RecordSplit& split, BadPictures& bad) {
   using Data = std::optional<std::vector<std::uint8_t>>;
-  return {std::move(prefix), 1, split.count, [&split](std::uint64_t index) -> Result<Data> {
-            STERNA_ASSIGN(PictureRecord record, split.read(index));
+  return {prefix, 1, split.count, [&split, &bad, prefix](std::uint64_t index) -> Result<Data> {
+            Result<PictureRecord> read = split.read(index);
+            if (!read && read.error().code == Errc::malformed) {
+              bad.add(prefix, index, read.error().message);
+              return Data();
+            }
+            STERNA_ASSIGN(PictureRecord record, std::move(read));
             if (record.class_text.empty()) {
               STERNA_ASSIGN(record.class_text, class_name(split.labels, record.label.value_or(0)));
             }
@@ -79,6 +120,29 @@ std::string_view ending_of(Coding coding, std::string_view name) {
 /// set.
 constexpr const char* kUnfinished = ".unfinished";
 
+constexpr const char* kTrain = "train";
+constexpr const char* kValidation = "validation";
+
+/// What a call that was killed left in `into`, which is ours.
+void remove_leftovers(const fs::path& into) {
+  for (const std::string split : {kTrain, kValidation}) {
+    std::error_code ignored;
+    fs::remove_all(into / (split + kUnfinished), ignored);
+    PendingFile::remove_abandoned(into, shard_name({.prefix = split, .record = {}}, 0));
+  }
+  PendingFile::remove_abandoned(into, kLabelsFile);
+}
+
+/// Takes `into`, which is empty but for such leftovers.
+Result<FolderLock> begin_conversion(const fs::path& into) {
+  STERNA_TRY(make_directory(into));
+  {
+    STERNA_ASSIGN(const FolderLock lock, FolderLock::take(into));
+    remove_leftovers(into);
+  }
+  return begin_in_empty_folder(into);
+}
+
 /// A picture folder that grows.
 class FolderWriter {
  public:
@@ -95,9 +159,7 @@ class FolderWriter {
   Result<void> write(const std::string& split_name, const RecordSplit& split) {
     if (split.count > 0) splits_.push_back(split_name);
     for (std::uint64_t index = 0; index < split.count; ++index) {
-      STERNA_ASSIGN(const PictureRecord record, split.read(index));
-      STERNA_ASSIGN(const std::string folder, class_folder(record, split.labels));
-      STERNA_TRY(write_picture(into_ / (split_name + kUnfinished) / folder, record, index));
+      STERNA_TRY(write_one(split_name, split, index));
       ++done_;
       if (options_.progress) options_.progress(done_, total_);
     }
@@ -106,6 +168,7 @@ class FolderWriter {
 
   /// After all splits. The classes that were named or met, in the order of their labels.
   Result<void> finish() const {
+    if (!bad_.none()) return bad_.error(total_);
     ClassLabels labels;
     for (const auto& [label, name] : folders_) labels.names.push_back(name);
     STERNA_TRY(write_labels(into_ / kLabelsFile, labels));
@@ -117,6 +180,20 @@ class FolderWriter {
   }
 
  private:
+  /// After a bad one the others are only looked at.
+  Result<void> write_one(const std::string& split_name, const RecordSplit& split,
+                         std::uint64_t index) {
+    const Result<PictureRecord> record = split.read(index);
+    if (!record && record.error().code == Errc::malformed) {
+      bad_.add(split_name, index, record.error().message);
+      return {};
+    }
+    STERNA_TRY(record);
+    STERNA_ASSIGN(const std::string folder, class_folder(*record, split.labels));
+    if (!bad_.none()) return {};
+    return write_picture(into_ / (split_name + kUnfinished) / folder, *record, index);
+  }
+
   Result<std::string> class_folder(const PictureRecord& record,
                                    const std::optional<ClassLabels>& labels) {
     const std::int64_t label = record.label.value_or(0);
@@ -154,37 +231,65 @@ class FolderWriter {
   const ConvertOptions& options_;
   const std::uint64_t total_;
   std::uint64_t done_ = 0;
+  BadPictures bad_;
   std::vector<std::string> splits_;              ///< written so far
   std::map<std::int64_t, std::string> folders_;  ///< of each label
   std::set<std::string> class_names_;
   std::map<std::string, std::set<std::string>> taken_;  ///< in each folder
 };
 
+Result<void> write_folder(const Whole& whole, const fs::path& into, const ConvertOptions& options) {
+  FolderWriter writer(into, options, whole.total());
+  if (whole.train.labels) writer.name_classes(*whole.train.labels);
+  STERNA_TRY(writer.write(kTrain, whole.train));
+  if (whole.validation) STERNA_TRY(writer.write(kValidation, *whole.validation));
+  return writer.finish();
+}
+
+Result<void> write_records(const Whole& whole, const fs::path& into,
+                           const ConvertOptions& options) {
+  BadPictures bad;
+  std::vector<ShardedSplit> splits{one_file(kTrain, whole.train, bad)};
+  if (whole.validation) splits.push_back(one_file(kValidation, *whole.validation, bad));
+  const auto threads = static_cast<unsigned>(splits.size());
+  Result<void> written;
+  const auto shards = write_shards(into, splits, threads, options.progress);
+  if (!shards) written = shards.error();
+  if (shards && !bad.none()) written = bad.error(whole.total());
+  if (written && whole.train.labels) {
+    written = write_labels(into / kLabelsFile, *whole.train.labels);
+  }
+  if (written) return {};
+  // The folder was empty: one of the files alone is no data set that anybody asked for.
+  for (const ShardedSplit& split : splits) {
+    std::error_code ignored;
+    fs::remove(into / shard_name(split, 0), ignored);
+  }
+  return written;
+}
+
+Converted counts_of(const Whole& whole) {
+  return {whole.train.count, whole.validation ? whole.validation->count : 0};
+}
+
 }  // namespace
 
 Result<Converted> convert_to_records(const fs::path& from, const fs::path& into,
                                      const ConvertOptions& options) {
   STERNA_ASSIGN(const Whole whole, open_whole(from, options.cache));
-  STERNA_ASSIGN(const FolderLock lock, begin_in_empty_folder(into));
-  std::vector<ShardedSplit> splits{one_file("train", whole.train)};
-  if (whole.validation) splits.push_back(one_file("validation", *whole.validation));
-  const auto threads = static_cast<unsigned>(splits.size());
-  STERNA_ASSIGN(const std::vector<ShardsWritten> written,
-                write_shards(into, splits, threads, options.progress));
-  if (whole.train.labels) STERNA_TRY(write_labels(into / kLabelsFile, *whole.train.labels));
-  return Converted{written.front().records, written.size() > 1 ? written.back().records : 0};
+  STERNA_ASSIGN(const FolderLock lock, begin_conversion(into));
+  STERNA_TRY(write_records(whole, into, options));
+  return counts_of(whole);
 }
 
 Result<Converted> convert_to_folder(const fs::path& from, const fs::path& into,
                                     const ConvertOptions& options) {
   STERNA_ASSIGN(const Whole whole, open_whole(from, options.cache));
-  STERNA_ASSIGN(const FolderLock lock, begin_in_empty_folder(into));
-  FolderWriter writer(into, options, whole.total());
-  if (whole.train.labels) writer.name_classes(*whole.train.labels);
-  STERNA_TRY(writer.write("train", whole.train));
-  if (whole.validation) STERNA_TRY(writer.write("validation", *whole.validation));
-  STERNA_TRY(writer.finish());
-  return Converted{whole.train.count, whole.validation ? whole.validation->count : 0};
+  STERNA_ASSIGN(const FolderLock lock, begin_conversion(into));
+  const Result<void> written = write_folder(whole, into, options);
+  if (!written) remove_leftovers(into);
+  STERNA_TRY(written);
+  return counts_of(whole);
 }
 
 }  // namespace sterna::input

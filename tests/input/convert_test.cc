@@ -1,5 +1,6 @@
 #include "input/build/convert.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +18,12 @@ namespace sterna::input {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 class ConvertTest : public testing::Test {
  protected:
@@ -105,6 +110,42 @@ TEST_F(ConvertTest, AFolderIsNoDataSetBeforeAllOfItIsThere) {
   EXPECT_EQ(looked, 6U);
   EXPECT_TRUE(split_folder(at("folder"), Split::train));
   EXPECT_TRUE(split_folder(at("folder"), Split::test));
+}
+
+TEST_F(ConvertTest, RemovesWhatACallThatWasKilledLeft) {
+  ASSERT_TRUE(make_digits(at("digits"), {.train = 4, .test = 2}, {}).ok());
+  for (const char* name : {"folder/train.unfinished/1/a.png", "folder/train.unfinished/1/b.png.123",
+                           "records/train-00000-of-00001.123", "records/labels.txt.123"}) {
+    put(name, {1});
+  }
+  EXPECT_TRUE(convert_to_folder(at("digits"), at("folder"), options()).ok());
+  EXPECT_TRUE(convert_to_records(at("digits"), at("records"), options()).ok());
+  EXPECT_THAT(tree("records"),
+              ElementsAre("labels.txt", "train-00000-of-00001", "validation-00000-of-00001"));
+  EXPECT_FALSE(fs::exists(at("folder/train.unfinished")));
+  EXPECT_EQ(open("folder", Split::train).count, 4U);
+}
+
+TEST_F(ConvertTest, NamesAllPicturesThatCannotBeReadAndWritesNothing) {
+  const Bytes good = make_jpeg(made_picture({8, 8, 3}), {});
+  put("pictures/train/a/good.jpg", good);
+  put("pictures/val/a/good.jpg", good);
+  put("pictures/val/a/torn.jpg", {1, 2, 3});
+  for (int i = 10; i < 22; ++i) {
+    put(fmt::format("pictures/train/a/torn{}.jpg", i), {1, 2, 3});
+  }
+  for (const auto& convert : {convert_to_records, convert_to_folder}) {
+    const Result<Converted> refused = convert(at("pictures"), at("out"), options());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, Errc::malformed);
+    EXPECT_THAT(
+        refused.error().message,
+        AllOf(StartsWith("13 of 15 pictures cannot be read, so nothing is written; mend or "
+                         "remove them:\n  " +
+                         at("pictures/train/a/torn10.jpg").string()),
+              HasSubstr("torn19.jpg"), Not(HasSubstr("torn20.jpg")), EndsWith("\n  and 3 more")));
+    EXPECT_TRUE(fs::is_empty(at("out")));
+  }
 }
 
 TEST_F(ConvertTest, APlaceOfSeveralSetsOrAFileSaysWhatToName) {
