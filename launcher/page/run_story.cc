@@ -44,6 +44,7 @@ void RunStory::take(const Json& line) {
   const std::optional<double> given = json_number_of(line, "step");
   if (!given || !(*given >= 0 && *given <= static_cast<double>(kLastStep))) return;
   const auto step = static_cast<std::int64_t>(*given);
+  note_begin(step, kind, line);
   if (kind == "loss") {
     const auto loss = json_number_of(line, "loss");
     if (loss) losses_.add(step, *loss, json_number_of(line, "decay_loss").value_or(0));
@@ -51,6 +52,14 @@ void RunStory::take(const Json& line) {
   if (kind == "step") take_step(step, line);
   if (kind == "evaluation") take_evaluation(step, line);
   if (kind == "restart") restart(step);
+}
+
+void RunStory::note_begin(std::int64_t step, const std::string& kind, const Json& line) {
+  if (kind == "loss" && line.contains("rank")) {  // of the version that it computed from
+    begins_ = std::min(begins_.value_or(step), step);
+  } else if (kind == "step" || kind == "loss") {
+    begins_ = begins_.value_or(std::max<std::int64_t>(step - 1, 0));
+  }
 }
 
 void RunStory::take_step(std::int64_t step, const Json& line) {
@@ -130,10 +139,12 @@ void RunStory::restart(std::int64_t step) {
 double RunStory::at(std::int64_t step, double Step::*what) const {
   const auto in = [&](const auto& known) {
     const auto after = std::ranges::lower_bound(known, step, {}, &Step::step);
-    const Step origin;
+    Step origin;
+    origin.step = std::min(begins_.value_or(0), step);
     const Step& before = after == known.begin() ? origin : *std::prev(after);
     if (after == known.end()) return before.*what;
     if (after->step == step) return (*after).*what;
+    if (before.step == step) return before.*what;
     const double part =
         static_cast<double>(step - before.step) / static_cast<double>(after->step - before.step);
     return before.*what + part * ((*after).*what - before.*what);
@@ -156,11 +167,8 @@ Json RunStory::told(const Evaluation& one) const {
 }
 
 Json RunStory::all() const {
-  Json json = {{"loss", Json::array()},
-               {"steps", Json::array()},
-               {"evaluations", Json::array()},
-               {"tensors", tensors_},
-               {"lost", lost_}};
+  Json json = {{"loss", Json::array()}, {"steps", Json::array()}, {"evaluations", Json::array()},
+               {"tensors", tensors_},   {"lost", lost_},          {"begins", begins_.value_or(0)}};
   for (const LossPoint& point : losses_.points()) {
     json["loss"].push_back(launcher::told(point));
   }
@@ -183,6 +191,8 @@ std::optional<Json> RunStory::news() {
     json["tensors"].push_back(tensors_[tensors_told_]);
   }
   if (std::exchange(lost_told_, lost_) != lost_) json["lost"] = lost_;
+  const std::int64_t begins = begins_.value_or(0);
+  if (std::exchange(begins_told_, begins) != begins) json["begins"] = begins;
   if (json.empty()) return std::nullopt;
   return json;
 }

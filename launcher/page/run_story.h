@@ -25,8 +25,9 @@ class RunStory {
 
   /// {"loss": [[step, low, mean, high, decay]…], "steps": [[step, seconds, bytes, learning_rate,
   /// examples_per_second, bits_up, bits_down, nonzero, saturated, data_wait]…], "evaluations",
-  /// "tensors", "lost"}. `seconds` and `bytes` (both ways) go on over restarts. Numbers that nobody
-  /// knows are null.
+  /// "tensors", "lost", "begins"}. `seconds` and `bytes` (both ways) go on over restarts, and are
+  /// counted from the step `begins` on, which of a run that goes on from a checkpoint is not 0.
+  /// Numbers that nobody knows are null.
   Json all() const;
   /// The same of what came since the last call, or since the beginning; nothing: nothing did.
   std::optional<Json> news();
@@ -51,7 +52,9 @@ class RunStory {
   void drop_evaluation(std::size_t index);
   void thin_evaluations();
   void restart(std::int64_t step);
-  /// Of a step between those that are known, in proportion; before the first from 0.
+  void note_begin(std::int64_t step, const std::string& kind, const Json& line);
+  /// Of a step between those that are known, in proportion; before the first from 0 where it
+  /// begins.
   double at(std::int64_t step, double Step::*what) const;
   Json told(const Step& step) const;
   Json told(const Evaluation& one) const;
@@ -70,6 +73,8 @@ class RunStory {
   std::size_t tensors_told_ = 0;
   double lost_ = 0;
   double lost_told_ = 0;
+  std::optional<std::int64_t> begins_;
+  std::int64_t begins_told_ = 0;
   double seconds_before_ = 0;  ///< what the attempts before came to
   double bytes_before_ = 0;
   bool anew_ = false;

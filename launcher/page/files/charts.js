@@ -5,8 +5,8 @@ import {bytes, element, fraction, number, seconds, table} from './words.js';
 
 export const xs = [
   {name: 'steps', text: (x) => number(Math.round(x)), of: (step) => step},
-  {name: 'seconds', text: seconds, of: (step, story) => atStep(story.steps, step, 1)},
-  {name: 'bytes', text: bytes, of: (step, story) => atStep(story.steps, step, 2)},
+  {name: 'seconds', text: seconds, of: (step, story) => atStep(story, step, 1)},
+  {name: 'bytes', text: bytes, of: (step, story) => atStep(story, step, 2)},
 ];
 export const accuracies = [
   {name: 'precision@1', field: 'precision_at_1', text: fraction},

@@ -5,7 +5,7 @@ const kMostSteps = 1024;
 const kMostLog = 2000;
 const kPause = 2000;  // milliseconds
 
-const emptyStory = () => ({loss: [], steps: [], evaluations: [], tensors: [], lost: 0});
+const emptyStory = () => ({loss: [], steps: [], evaluations: [], tensors: [], lost: 0, begins: 0});
 
 export const facts = {last: 0, status: null, story: emptyStory(), log: [], end: null};
 
@@ -32,6 +32,7 @@ function addStory(news) {
     if (news[part]) story[part] = story[part].concat(news[part]);
   }
   if (news.lost !== undefined) story.lost = news.lost;
+  if (news.begins !== undefined) story.begins = news.begins;
   if (story.loss.length > kMostLoss) story.loss = halvedLoss(story.loss);
   if (story.steps.length > kMostSteps) story.steps = thinned(story.steps);
 }
@@ -98,8 +99,9 @@ export async function shelf(name) {
   return null;
 }
 
-/// Bytes or seconds at a step: between the steps that are known, in proportion.
-export function atStep(steps, step, column) {
+/// Bytes or seconds at a step: between the steps that are known, in proportion; they are counted
+/// from where the run begins, which of one that goes on from a checkpoint is not step 0.
+export function atStep({steps, begins}, step, column) {
   let low = 0;
   let high = steps.length;
   while (low < high) {
@@ -108,9 +110,10 @@ export function atStep(steps, step, column) {
     else high = middle;
   }
   if (low === steps.length) return steps.length === 0 ? null : steps[low - 1][column];
-  const before = low === 0 ? [0, 0, 0] : steps[low - 1];
+  const before = low === 0 ? [begins, 0, 0] : steps[low - 1];
   const after = steps[low];
   if (after[0] === before[0]) return after[column];
+  if (step <= before[0]) return before[column];
   const part = (step - before[0]) / (after[0] - before[0]);
   return before[column] + part * (after[column] - before[column]);
 }

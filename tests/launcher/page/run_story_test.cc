@@ -77,6 +77,21 @@ TEST(RunStory, AnEvaluationLiesAtTheBytesAndSecondsOfItsStep) {
   EXPECT_EQ(told["recall_at_5"], nullptr);
 }
 
+TEST(RunStory, OfARunThatGoesOnCountsFromWhereItBegan) {
+  RunStory story;
+  EXPECT_EQ(story.all()["begins"], 0);
+  story.take(loss(1001, 2));
+  story.take(step(1010, 1, 1000, 1000));
+  story.take(evaluation(1005, 0.75));
+  EXPECT_EQ(story.all()["begins"], 1000);
+  const Json news = *story.news();
+  EXPECT_EQ(news["begins"], 1000);
+  EXPECT_EQ(news["evaluations"][0]["bytes"], 1000);
+  EXPECT_EQ(news["evaluations"][0]["seconds"], 0.5);
+  story.take(loss(1002, 2));
+  EXPECT_FALSE(story.news()->contains("begins"));
+}
+
 TEST(RunStory, AfterARestartWhatWasDoneAgainIsNotThereTwice) {
   RunStory story;
   for (int i = 1; i <= 30; ++i) {
