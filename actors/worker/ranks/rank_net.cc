@@ -180,6 +180,11 @@ std::string RankNet::where(std::uint64_t step) const {
   return fmt::format("rank {}, step {}", rank_, step);
 }
 
+std::string RankNet::after_last_loss() const {
+  if (!last_loss_) return "";
+  return fmt::format(", after a loss of {:.4g} at step {}", last_loss_->loss, last_loss_->step);
+}
+
 Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
   Span span;
   if (trace_) span = trace_->forward(step);
@@ -211,13 +216,17 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
   const double total = double{loss->cross_entropy} + double{loss->regularization};
   if (!std::isfinite(total)) {
     return Error{Errc::non_finite,
-                 fmt::format("{}: the loss is {}; lower optimizer.learning_rate, or set "
+                 fmt::format("{}: the loss is {}{}; lower optimizer.learning_rate, or set "
                              "gradient.clip_norm",
-                             where(step), std::isnan(total) ? "not a number" : "infinite")};
+                             where(step), std::isnan(total) ? "not a number" : "infinite",
+                             after_last_loss())};
   }
+  last_loss_ = {step, total};
   const Result<void> taken = keeps_gradients() ? take_kept() : encoded;
   if (!error_ && !encoded) error_ = encoded.error();
   if (!error_ && !taken) error_ = taken.error();
+  // A gradient that is not finite ends the run as a loss does, and no later one is told.
+  if (error_ && error_->code == Errc::non_finite) error_->message += after_last_loss();
   if (error_) return Error(*error_).in(where(step));
   STERNA_TRY(average_ == nullptr ? encode_held() : average_->end());
   return loss;

@@ -128,6 +128,9 @@ class RankNet final : private nets::GradientSink {
   Result<void> expect_gradients();
   void gradient(std::size_t index, const nets::Gradient& gradient) override;
   std::string where(std::uint64_t step) const;
+  /// ", after a loss of 8.7e+05 at step 41": of what it had before it diverged; "" of its first
+  /// loss.
+  std::string after_last_loss() const;
   void encode(std::uint32_t tensor, const nets::Gradient& gradient);
   /// The gradients that were kept until no pass reads the parameters any more. Errors: a device's.
   Result<void> take_kept();
@@ -154,6 +157,11 @@ class RankNet final : private nets::GradientSink {
   /// Gradients that wait for the end of the passes, by tensor.
   std::vector<nets::Gradient> kept_;
   std::optional<Error> error_;
+  struct FiniteLoss {
+    std::uint64_t step = 0;
+    double loss = 0;
+  };
+  std::optional<FiniteLoss> last_loss_;  // weight decay included
   std::optional<ComputeTrace> trace_;
   std::atomic<bool> computing_{false};
 };

@@ -1,6 +1,7 @@
 // One rank's computing by itself: what it needs to begin, and what leaves it.
 #include "actors/worker/ranks/rank_net.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -165,6 +166,23 @@ TEST_F(RankNetTest, ALossThatIsNotANumberNamesRankAndStep) {
   ASSERT_FALSE(loss.ok());
   EXPECT_EQ(loss.error().code, Errc::non_finite);
   EXPECT_EQ(loss.error().message.find("rank 3, step 7"), 0U) << loss.error().message;
+  EXPECT_EQ(loss.error().message.find("after"), std::string::npos) << "there was none before";
+}
+
+TEST_F(RankNetTest, ALossThatIsNotANumberNamesTheLastThatWasOne) {
+  start();
+  ASSERT_TRUE(*net->forward(6, batch, tensors));
+  const Result<nets::Net::Loss> finite = net->backward({.step = 6, .push = 6});
+  ASSERT_TRUE(finite.ok()) << finite.error().message;
+  const auto levels = make_buffer(2 * 2 * sizeof(float));
+  levels->as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+  batch.levels = share(levels);
+  ASSERT_TRUE(*net->forward(7, batch, tensors));
+  const Result<nets::Net::Loss> loss = net->backward({.step = 7, .push = 7});
+  ASSERT_FALSE(loss.ok());
+  const std::string said = fmt::format(", after a loss of {:.4g} at step 6; lower",
+                                       finite->cross_entropy + finite->regularization);
+  EXPECT_NE(loss.error().message.find(said), std::string::npos) << loss.error().message;
 }
 
 }  // namespace
