@@ -4,7 +4,8 @@
 #   include/sterna/runtime/    the runtime's headers and schemas: #include "runtime/main.h"
 #   lib/libsterna_*.a
 #   lib/cmake/sterna/          find_package(sterna): sterna::runtime, sterna_bundle(TARGET)
-#   share/doc/sterna/          the runtime's guide, its example, and what exported nets are given
+#   share/doc/sterna/          README.md and docs/, which help texts name and which lead to each other,
+#                              and the example of the runtime's guide
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -27,8 +28,9 @@ install(FILES ${CMAKE_BINARY_DIR}/sterna-config-version.cmake
               ${CMAKE_CURRENT_LIST_DIR}/make_bundle.cmake
         DESTINATION ${package})
 
-install(FILES ${CMAKE_SOURCE_DIR}/docs/runtime.md ${CMAKE_SOURCE_DIR}/docs/preprocessing.md
-        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/outside/words DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN build EXCLUDE)
 

@@ -7,6 +7,11 @@ source=$1 build=$2
 into=$(mktemp -d)
 trap 'rm -rf "$into"' EXIT
 follow docs/runtime.md ""
+for page in "$source"/README.md "$source"/docs/*; do
+  installed=$HOME/sterna/share/doc/sterna/${page#"$source/"}
+  cmp -s "$page" "$installed" || { echo "${page#"$source/"} is not installed"; exit 1; }
+done
+echo "every page is installed, with its pictures"
 
 says "a mapper that is killed in the simulated world comes again" $'\nnode-localhost: started mapper1#2, '
 says "the program counts" $'\n600 words\n'
