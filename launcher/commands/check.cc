@@ -44,6 +44,7 @@ Result<std::string> data_line(const CheckOptions& options, const ClusterFile& fi
       fmt::format("data: {} in {}; the net sees {} x {} x {}, and {} classes\n",
                   input::told_name(data.dir, data.name), data.folder().string(), job.picture.rows,
                   job.picture.columns, job.picture.channels, job.classes);
+  if (const std::string hint = picture_size_hint(job); !hint.empty()) text += hint + "\n";
   const input::DataOptions how = actors::data_options(file.data, file.job.seed);
   STERNA_ASSIGN(const std::vector<std::string> hints, input::class_hints(data.dir, how));
   for (const std::string& hint : hints) text += printable(hint) + "\n";

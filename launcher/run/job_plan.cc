@@ -159,6 +159,19 @@ Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLoca
   return job;
 }
 
+std::string picture_size_hint(const actors::JobConfig& job) {
+  const nets::ZooNet* net = nets::find_net(job.net);
+  const input::DataSet* set = input::find_data_set(job.data.name);
+  const bool open = job.data.size == 0 && job.data.preprocess == actors::kAutoPreprocess;
+  const bool any_size = set != nullptr && set->shape.rows == 0;
+  if (net == nullptr || !open || !any_size) return "";
+  // A toy's numbers are no picture.
+  if (net->usual.rows == 1 || net->usual.rows >= job.picture.rows) return "";
+  return fmt::format(
+      "pictures become {0} x {0}, and {1} was made for {2} x {2}: data.size = {2} trains faster",
+      job.picture.rows, job.net, net->usual.rows);
+}
+
 Result<actors::ModelNote> note_of_job(const actors::JobConfig& job,
                                       const input::DataLocation& data) {
   const input::DataSet* set = input::find_data_set(data.name);

@@ -33,6 +33,10 @@ Result<void> check_class_count(const ClusterFile& file, const input::DataSet& se
 /// their number counts.
 Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data);
 
+/// In a line to which size pictures of any are brought, where the file leaves that open and the net
+/// was made for a smaller one: each step then takes many times as long. "" elsewhere.
+std::string picture_size_hint(const actors::JobConfig& job);
+
 /// What the weights of such a job are for, as far as is known where its run is started: without its
 /// data without the names of the classes. Errors: those of reading them.
 Result<actors::ModelNote> note_of_job(const actors::JobConfig& job,

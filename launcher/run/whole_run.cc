@@ -240,7 +240,10 @@ class WholeRun {
     STERNA_ASSIGN(const ClusterFile counted, in_steps(given, data_));
     file_ = with_absolute_init(counted, console());
     // What does not go together is bad input, of which nothing has to be started to hear.
-    if (file_.trains()) STERNA_TRY(job_of(file_, data_));
+    if (!file_.trains()) return {};
+    STERNA_ASSIGN(const actors::JobConfig job, job_of(file_, data_));
+    const std::string hint = picture_size_hint(job);
+    if (!hint.empty()) console().say(hint);
     return {};
   }
 

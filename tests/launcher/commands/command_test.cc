@@ -12,6 +12,7 @@ namespace sterna::launcher {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using CheckCommand = CommandTest;
 using RunCommand = CommandTest;
@@ -73,6 +74,12 @@ TEST_F(CheckCommand, LooksAtTheDataItIsGiven) {
   EXPECT_EQ(good.exit, 0) << good.err;
   EXPECT_THAT(good.out, HasSubstr("data: pictures in " + data +
                                   "; the net sees 40 x 40 x 3, and 2 classes\n"));
+  EXPECT_THAT(good.out, Not(HasSubstr("was made for")));
+  EXPECT_THAT(
+      sterna({"check", path.c_str(), "--data", data.c_str(), "--set", "data.name=pictures"}).out,
+      HasSubstr(
+          "\npictures become 224 x 224, and lenet was made for 28 x 28: data.size = 28 trains "
+          "faster\n"));
   const Said large = sterna({"check", path.c_str(), "--data", data.c_str(), "--set",
                              "data.memory=\"1kB\"", "--set", "data.name=pictures"});
   EXPECT_EQ(large.exit, 2);
