@@ -75,8 +75,9 @@ TEST_F(EvalCommand, SaysHowGoodTheWeightsInAFolderAre) {
   std::getline(csv, line);
   EXPECT_EQ(line, "label,0,1,2,3,4,5,6,7,8,9,none");
   write("data/labels.txt", "cat\ndog\nowl\n");
-  EXPECT_EQ(eval(folder.path(), {"--confusion", confusion.c_str()}).exit, 0);
-  std::getline(std::ifstream(confusion), line);
+  const std::string named = folder.path() + "/named.csv";
+  EXPECT_EQ(eval(folder.path(), {"--confusion", named.c_str()}).exit, 0);
+  std::getline(std::ifstream(named), line);
   EXPECT_EQ(line, "label,\"cat\",\"dog\",\"owl\",3,4,5,6,7,8,9,none");
   EXPECT_THAT(eval(folder.path(), {"--subset", "train", "--json"}).out,
               HasSubstr("\"subset\":\"train\",\"examples\":20,"));
