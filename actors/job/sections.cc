@@ -275,8 +275,8 @@ Section<InitSection> init_section() {
           "what the parameters are before the first step, and which are trained",
           {key("from", &S::from,
                "a safetensors file, a checkpoint, or a run's directory, of which the newest is "
-               "taken; on each host with a parameter server at this place, or by its name in that "
-               "host's data folder; what is not in it is drawn from the seed")
+               "taken; on each host with a parameter server at this place, or in that host's data "
+               "folder by the name of what was taken; what is not in it is drawn from the seed")
                .defaults_to("none: all are drawn"),
            key("names", &S::names,
                "what the file calls its tensors: torchvision's names of resnet50 (resnet_50) and "

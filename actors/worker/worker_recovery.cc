@@ -73,6 +73,7 @@ Task<Result<ChunkCopy>> Worker::on(CopyChunk question) {
   // What has come is written once the pass that may read the version before is over.
   while (true) {
     for (const Seat& seat : seats_) {
+      if (!seat.incoming) continue;  // it is being made
       if (auto copy = seat.incoming->copy(question)) co_return std::move(*copy);
     }
     co_await wrote_.wait();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "input/files/pending_file.h"
 #include "runtime/base/file.h"
@@ -36,13 +37,23 @@ Error other_build(const fs::path& into, std::string_view there, std::string_view
                       (into / kBuildNote).string(), its_line, our_line)};
 }
 
+/// Of calls that were killed while they wrote the first file, where there is nothing else.
+void remove_half_notes(const fs::path& into) {
+  std::error_code failed;
+  std::vector<fs::path> left;
+  for (fs::directory_iterator at(into, failed), end; !failed && at != end; at.increment(failed)) {
+    if (!is_pending_name(at->path().filename().string(), kBuildNote)) return;
+    left.push_back(at->path());
+  }
+  for (const fs::path& path : left) fs::remove(path, failed);
+}
+
 }  // namespace
 
 Result<FolderLock> begin_in_empty_folder(const fs::path& into) {
   STERNA_TRY(make_directory(into));
   STERNA_ASSIGN(FolderLock lock, FolderLock::take(into));
-  // Of a call that was killed while it wrote the note.
-  PendingFile::remove_abandoned(into, kBuildNote);
+  remove_half_notes(into);
   std::error_code ignored;
   if (fs::is_empty(into, ignored)) return lock;
   return Error{Errc::already_exists,

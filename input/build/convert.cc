@@ -18,7 +18,6 @@
 #include "input/build/encode_record.h"
 #include "input/build/file_names.h"
 #include "input/build/record_split.h"
-#include "input/files/pending_file.h"
 #include "input/formats/labels.h"
 #include "runtime/base/file.h"
 
@@ -116,31 +115,39 @@ std::string_view ending_of(Coding coding, std::string_view name) {
   return found != endings.end() ? *found : endings.front();
 }
 
-/// Behind the name of a split's folder until all of it is there: what was interrupted is no data
-/// set.
-constexpr const char* kUnfinished = ".unfinished";
-
 constexpr const char* kTrain = "train";
 constexpr const char* kValidation = "validation";
 
-/// What a call that was killed left in `into`, which is ours.
-void remove_leftovers(const fs::path& into) {
-  for (const std::string split : {kTrain, kValidation}) {
-    std::error_code ignored;
-    fs::remove_all(into / (split + kUnfinished), ignored);
-    PendingFile::remove_abandoned(into, shard_name({.prefix = split, .record = {}}, 0));
-  }
-  PendingFile::remove_abandoned(into, kLabelsFile);
-}
+/// In the folder that is written to: what is not whole yet, so that a call that is interrupted
+/// leaves no data set, and the next knows what is its own to remove.
+constexpr const char* kUnfinished = "convert.unfinished";
 
-/// Takes `into`, which is empty but for such leftovers.
+/// Takes `into`, which is empty, but for what a call that was killed has left.
 Result<FolderLock> begin_conversion(const fs::path& into) {
   STERNA_TRY(make_directory(into));
   {
     STERNA_ASSIGN(const FolderLock lock, FolderLock::take(into));
-    remove_leftovers(into);
+    std::error_code failed;
+    const fs::directory_iterator first(into, failed);
+    const bool alone = !failed && std::all_of(begin(first), end(first), [](const auto& entry) {
+      return entry.path().filename() == kUnfinished;
+    });
+    if (alone) fs::remove_all(into / kUnfinished, failed);
   }
-  return begin_in_empty_folder(into);
+  STERNA_ASSIGN(FolderLock lock, begin_in_empty_folder(into));
+  STERNA_TRY(make_directory(into / kUnfinished));
+  return lock;
+}
+
+/// Brings `names`, in this order, to where they belong. What is trained on comes last: without it
+/// nothing is a data set.
+Result<void> finish_conversion(const fs::path& into, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    STERNA_TRY(rename_into_place(into / kUnfinished / name, into / name));
+  }
+  std::error_code ignored;
+  fs::remove(into / kUnfinished, ignored);
+  return {};
 }
 
 /// A picture folder that grows.
@@ -171,12 +178,10 @@ class FolderWriter {
     if (!bad_.none()) return bad_.error(total_);
     ClassLabels labels;
     for (const auto& [label, name] : folders_) labels.names.push_back(name);
-    STERNA_TRY(write_labels(into_ / kLabelsFile, labels));
-    // What is tested with first: without what is trained on it is no data set yet.
-    for (auto split = splits_.rbegin(); split != splits_.rend(); ++split) {
-      STERNA_TRY(rename_into_place(into_ / (*split + kUnfinished), into_ / *split));
-    }
-    return {};
+    STERNA_TRY(write_labels(into_ / kUnfinished / kLabelsFile, labels));
+    std::vector<std::string> names{std::string(kLabelsFile)};
+    names.insert(names.end(), splits_.rbegin(), splits_.rend());
+    return finish_conversion(into_, names);
   }
 
  private:
@@ -191,7 +196,7 @@ class FolderWriter {
     STERNA_TRY(record);
     STERNA_ASSIGN(const std::string folder, class_folder(*record, split.labels));
     if (!bad_.none()) return {};
-    return write_picture(into_ / (split_name + kUnfinished) / folder, *record, index);
+    return write_picture(into_ / kUnfinished / split_name / folder, *record, index);
   }
 
   Result<std::string> class_folder(const PictureRecord& record,
@@ -252,19 +257,23 @@ Result<void> write_records(const Whole& whole, const fs::path& into,
   std::vector<ShardedSplit> splits{one_file(kTrain, whole.train, bad)};
   if (whole.validation) splits.push_back(one_file(kValidation, *whole.validation, bad));
   const auto threads = static_cast<unsigned>(splits.size());
-  Result<void> written;
-  const auto shards = write_shards(into, splits, threads, options.progress);
-  if (!shards) written = shards.error();
-  if (shards && !bad.none()) written = bad.error(whole.total());
-  if (written && whole.train.labels) {
-    written = write_labels(into / kLabelsFile, *whole.train.labels);
+  STERNA_TRY(write_shards(into / kUnfinished, splits, threads, options.progress));
+  if (!bad.none()) return bad.error(whole.total());
+  std::vector<std::string> names;
+  if (whole.train.labels) {
+    names.emplace_back(kLabelsFile);
+    STERNA_TRY(write_labels(into / kUnfinished / kLabelsFile, *whole.train.labels));
   }
-  if (written) return {};
-  // The folder was empty: one of the files alone is no data set that anybody asked for.
-  for (const ShardedSplit& split : splits) {
-    std::error_code ignored;
-    fs::remove(into / shard_name(split, 0), ignored);
+  for (auto split = splits.rbegin(); split != splits.rend(); ++split) {
+    names.push_back(shard_name(*split, 0));
   }
+  return finish_conversion(into, names);
+}
+
+/// `written`; where that is an error, nothing of what was written is left.
+Result<void> ended(const fs::path& into, Result<void> written) {
+  std::error_code ignored;
+  if (!written) fs::remove_all(into / kUnfinished, ignored);
   return written;
 }
 
@@ -278,7 +287,7 @@ Result<Converted> convert_to_records(const fs::path& from, const fs::path& into,
                                      const ConvertOptions& options) {
   STERNA_ASSIGN(const Whole whole, open_whole(from, options.cache));
   STERNA_ASSIGN(const FolderLock lock, begin_conversion(into));
-  STERNA_TRY(write_records(whole, into, options));
+  STERNA_TRY(ended(into, write_records(whole, into, options)));
   return counts_of(whole);
 }
 
@@ -286,9 +295,7 @@ Result<Converted> convert_to_folder(const fs::path& from, const fs::path& into,
                                     const ConvertOptions& options) {
   STERNA_ASSIGN(const Whole whole, open_whole(from, options.cache));
   STERNA_ASSIGN(const FolderLock lock, begin_conversion(into));
-  const Result<void> written = write_folder(whole, into, options);
-  if (!written) remove_leftovers(into);
-  STERNA_TRY(written);
+  STERNA_TRY(ended(into, write_folder(whole, into, options)));
   return counts_of(whole);
 }
 

@@ -23,9 +23,10 @@ struct Converted {
 
 /// Writes `into`/train-00000-of-00001, validation-00000-of-00001 and, where the classes have names,
 /// labels.txt. Files of pictures stay as they are, pixels become PNGs; labels are those of `from`.
-/// What a call that was killed left of itself in `into` is removed first. Errors, after which
-/// nothing of it is left: open_record_split's; malformed, in a line each of the first ten, for
-/// pictures that cannot be read; already_exists where `into` is not empty; those of writing.
+/// What a call that was killed left of itself in `into`, where nothing else is there, is removed
+/// first. Errors, after which nothing of it is left: open_record_split's; malformed, in a line each
+/// of the first ten, for pictures that cannot be read; already_exists where `into` is not empty;
+/// those of writing.
 Result<Converted> convert_to_records(const std::filesystem::path& from,
                                      const std::filesystem::path& into,
                                      const ConvertOptions& options);

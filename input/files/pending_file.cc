@@ -81,6 +81,14 @@ void PendingFile::remove_abandoned(const fs::path& folder, std::string_view endi
   }
 }
 
+bool is_pending_name(std::string_view name, std::string_view of) {
+  constexpr std::size_t kLeastDigits = 18;  // of 200 random numbers one has fewer
+  if (!name.starts_with(of)) return false;
+  name.remove_prefix(of.size());
+  return name.size() > kLeastDigits && name.front() == '.' &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
 Result<void> PendingFile::append(std::span<const std::uint8_t> bytes) {
   if (held_.size() + bytes.size() > kHeld) STERNA_TRY(flush());
   if (bytes.size() > kHeld) return write(bytes);

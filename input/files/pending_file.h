@@ -45,4 +45,9 @@ class PendingFile {
   std::vector<std::uint8_t> held_;
 };
 
+/// Whether `name` is that of the file `of` while it is not whole, here and of write_atomically(): a
+/// random number of 64 bits stands behind it. Shorter ones than nearly all such numbers are
+/// somebody's own, a date or a time.
+bool is_pending_name(std::string_view name, std::string_view of);
+
 }  // namespace sterna::input

@@ -119,21 +119,21 @@ Result<void> check_label(const fs::path& dir, const std::optional<ShardLabel>& l
                            dir.string(), name_of(label->shard), wish(wanted))};
 }
 
-/// Removes what a split that was killed left in the shard's folder `dir`, which is ours, and in
-/// those within: a file's name and a number. A file of such a name that `from` has is none.
+/// Removes what splits that were killed left of the files that now are in the shard's folder `dir`
+/// and in those within. What `from` calls so is none.
 void remove_leftovers(const fs::path& from, const fs::path& dir) {
-  // As write_atomically() and others draw them: whoever numbers files by hand writes shorter ones.
-  constexpr std::size_t kShortestNumber = 10;
   std::error_code failed;
   std::vector<fs::path> left;
   for (fs::recursive_directory_iterator at(dir, failed), end; !failed && at != end;
        at.increment(failed)) {
-    const std::string number = at->path().extension().string();
-    const bool numbered = number.size() > kShortestNumber &&
-                          number.find_first_not_of("0123456789", 1) == std::string::npos;
+    const fs::path& path = at->path();
     std::error_code ignored;
-    if (!numbered || !at->is_regular_file(ignored)) continue;
-    if (!fs::exists(from / at->path().lexically_relative(dir), ignored)) left.push_back(at->path());
+    const fs::path whole = path.parent_path() / path.stem();
+    if (is_pending_name(path.filename().string(), path.stem().string()) &&
+        at->is_regular_file(ignored) && fs::exists(whole, ignored) &&
+        !fs::exists(from / path.lexically_relative(dir), ignored)) {
+      left.push_back(path);
+    }
   }
   for (const fs::path& path : left) fs::remove(path, failed);
 }
@@ -199,24 +199,22 @@ Result<void> check_shards(const fs::path& from, std::uint32_t shards, std::uint6
                   examples, std::min<std::uint64_t>(examples, kMostShards), shards)};
 }
 
-/// Whether a split was killed while it wrote the first file into `dir`.
+/// Whether splits were killed while they wrote the first file into `dir`, and nothing else is
+/// there.
 bool is_only_begun(const fs::path& dir) {
   std::error_code failed;
   const fs::directory_iterator first(dir, failed);
-  const std::string beginning = std::string(kShardFile) + ".";
   return !failed && std::all_of(begin(first), end(first), [&](const fs::directory_entry& one) {
-    return one.path().filename().string().starts_with(beginning);
+    return is_pending_name(one.path().filename().string(), kShardFile);
   });
 }
 
 /// Makes the folder of a shard and takes it, so that what looks like left behind in it is. Errors:
 /// refuse_other_data's, and already_exists where another process splits into it.
-Result<FolderLock> take_folder(const fs::path& from, const fs::path& dir, const ShardLabel& label) {
+Result<FolderLock> take_folder(const fs::path& dir, const ShardLabel& label) {
   STERNA_TRY(make_directory(dir));
   STERNA_ASSIGN(FolderLock lock, FolderLock::take(dir));
-  PendingFile::remove_abandoned(dir, kShardFile);
-  STERNA_TRY(refuse_other_data(dir, label));
-  remove_leftovers(from, dir);
+  if (!is_only_begun(dir)) STERNA_TRY(refuse_other_data(dir, label));
   return lock;
 }
 
@@ -232,10 +230,11 @@ Result<void> make_shards(const fs::path& from, const fs::path& into,
   const Result<std::string> drawn = read_file(from / kDrawnMarker, kLongestLabel);
   for (const ShardLabel& label : labels) {
     const fs::path dir = into / folder_name(label.shard);
-    STERNA_ASSIGN(const FolderLock lock, take_folder(from, dir, label));
+    STERNA_ASSIGN(const FolderLock lock, take_folder(dir, label));
     STERNA_TRY(begin_shard(dir, label));
     if (drawn) STERNA_TRY(write_atomically(dir / kDrawnMarker, *drawn));
     STERNA_TRY(make(dir, label));
+    remove_leftovers(from, dir);
   }
   return {};
 }

@@ -222,20 +222,21 @@ Result<void> add_net(const std::string& name, std::size_t batch, const NetBenchS
     if (!bf16) progress(fmt::format("{} without bf16: {}", name, bf16.error().message));
     return {};
   }
-  if (setup.threads > 1) {
+  const bool shares = setup.threads > 1;
+  double fp32 = 0;
+  if (shares) {
     STERNA_TRY(
         add_threads_step({name + ".fp32", options}, setup.threads, rounds, progress, figures));
-    options.backend.precision = nets::Element::bf16;
-    const auto bf16 =
-        add_threads_step({name + ".bf16", options}, setup.threads, rounds, progress, figures);
-    if (!bf16) progress(fmt::format("{} in fp32 alone: {}", name, bf16.error().message));
-    return {};
+  } else {
+    STERNA_ASSIGN(fp32, add_step({name + ".fp32", options}, rounds, progress, figures));
   }
-  STERNA_ASSIGN(const double fp32, add_step({name + ".fp32", options}, rounds, progress, figures));
   options.backend.precision = nets::Element::bf16;
   if (const auto offered = nets::make_backend(options.backend); !offered) {
     progress(fmt::format("{} in fp32 alone: {}", name, offered.error().message));
     return {};
+  }
+  if (shares) {
+    return add_threads_step({name + ".bf16", options}, setup.threads, rounds, progress, figures);
   }
   STERNA_ASSIGN(const double bf16, add_step({name + ".bf16", options}, rounds, progress, figures));
   figures[name + ".bf16_over_fp32"] = bf16 / fp32;
@@ -245,6 +246,9 @@ Result<void> add_net(const std::string& name, std::size_t batch, const NetBenchS
 }  // namespace
 
 Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progress) {
+  if (setup.device != nullptr && setup.threads > 1) {
+    return Error{Errc::invalid_argument, "--threads is of the CPU; leave it or --device out"};
+  }
   Figures figures;
   for (const Usual& usual : kUsual) {
     if (!setup.net.empty() && setup.net != usual.net) continue;

@@ -34,7 +34,7 @@ struct NetBenchSetup {
 /// memory to the loss there, the median of all rounds; how many `launches` of ours and `operations`
 /// of its libraries a step is, `libraries_ms`, which these would take alone with the same copies,
 /// and `step_over_libraries`; and the same of `NET.tf32` and `NET.bf16`.
-/// Errors: those of making the net.
+/// Errors: invalid_argument, of several threads and a device; those of making the net.
 Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progress);
 
 }  // namespace sterna::launcher

@@ -1,7 +1,5 @@
 #include "nets/cpu/team.h"
 
-#include <algorithm>
-
 // Debian's oneDNN runs on libgomp; LLVM's and Intel's OpenMP know these names too. Declared here
 // because clang has no omp.h for it, and would begin a team of another library.
 extern "C" {
@@ -13,7 +11,7 @@ int omp_get_num_threads(void);
 namespace sterna::nets {
 
 std::size_t Team::members_for(std::size_t count, std::size_t bytes) const {
-  return std::clamp<std::size_t>(count * bytes / kLeastBytes, 1, size_);
+  return count * bytes < 2 * kLeastBytes ? 1 : size_;
 }
 
 void Team::run(std::size_t count, std::size_t members, Part part, const void* context) {

@@ -14,9 +14,10 @@ class Team {
   std::size_t size() const { return size_; }
 
   /// work(first, end, member) for ranges that together are [0, count), each by another member
-  /// (below size()), side by side; where a range would be of fewer than kLeastBytes, by fewer of
-  /// them. Each of `count` takes about as long as to read and write so many bytes. `work` must not
-  /// throw.
+  /// (below size()), side by side; where two would not have kLeastBytes each, by the caller alone.
+  /// (All or one: of a smaller team OpenMP ends the threads that it does not need, and starts them
+  /// again for the next.) Each of `count` takes about as long as to read and write so many bytes.
+  /// `work` must not throw.
   template <class Work>
   void share(std::size_t count, std::size_t bytes, const Work& work) const {
     const auto part = [](const void* context, std::size_t first, std::size_t end,

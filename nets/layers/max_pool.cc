@@ -1,5 +1,7 @@
 #include "nets/backend/max_pool.h"
 
+#include <cassert>
+
 #include "nets/layers/layers.h"
 
 namespace sterna::nets {
@@ -24,6 +26,7 @@ class MaxPoolLayer final : public Layer {
 
 Activation& max_pool(Graph& graph, Activation& x, const Window& window) {
   const Shape in = x.shape();
+  assert(window.down().kernel * window.across().kernel <= 256);
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output({in[0], in[1], window.down().out(in[2]), window.across().out(in[3])},
                                Layout::channels_last);

@@ -114,16 +114,31 @@ TEST_F(ConvertTest, AFolderIsNoDataSetBeforeAllOfItIsThere) {
 
 TEST_F(ConvertTest, RemovesWhatACallThatWasKilledLeft) {
   ASSERT_TRUE(make_digits(at("digits"), {.train = 4, .test = 2}, {}).ok());
-  for (const char* name : {"folder/train.unfinished/1/a.png", "folder/train.unfinished/1/b.png.123",
-                           "records/train-00000-of-00001.123", "records/labels.txt.123"}) {
+  for (const char* name : {"folder/convert.unfinished/train/1/a.png.1234567890123456789",
+                           "folder/convert.unfinished/validation/1/b.png",
+                           "records/convert.unfinished/validation-00000-of-00001",
+                           "records/convert.unfinished/train-00000-of-00001.1234567890123456789"}) {
     put(name, {1});
   }
   EXPECT_TRUE(convert_to_folder(at("digits"), at("folder"), options()).ok());
   EXPECT_TRUE(convert_to_records(at("digits"), at("records"), options()).ok());
   EXPECT_THAT(tree("records"),
               ElementsAre("labels.txt", "train-00000-of-00001", "validation-00000-of-00001"));
-  EXPECT_FALSE(fs::exists(at("folder/train.unfinished")));
+  EXPECT_FALSE(fs::exists(at("folder/convert.unfinished")));
   EXPECT_EQ(open("folder", Split::train).count, 4U);
+}
+
+TEST_F(ConvertTest, RemovesNothingFromAFolderThatItRefuses) {
+  ASSERT_TRUE(make_digits(at("digits"), {.train = 4, .test = 2}, {}).ok());
+  const std::vector<std::string> mine{"BUILD.txt.1234567890123456789", "BUILD.txt.7",
+                                      "convert.unfinished/draft", "labels.txt.2", "notes.md"};
+  for (const std::string& name : mine) put("mine/" + name, {1});
+  for (const auto& convert : {convert_to_records, convert_to_folder}) {
+    const Result<Converted> refused = convert(at("digits"), at("mine"), options());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, Errc::already_exists);
+  }
+  EXPECT_EQ(tree("mine"), mine);
 }
 
 TEST_F(ConvertTest, NamesAllPicturesThatCannotBeReadAndWritesNothing) {

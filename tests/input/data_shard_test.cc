@@ -160,13 +160,17 @@ TEST_F(SplitData, GoesOverAnEarlierSplitOfTheSameSetAndOverNothingElse) {
 TEST_F(SplitData, RemovesWhatASplitThatWasKilledLeft) {
   split(2);
   write(shard(0, 2) / "train-images-idx3-ubyte.1234567890123456789", "half");
-  write(shard(0, 2) / "mine.2024", "a number of its own");
+  const char* const mine[] = {"notes.1700000000", "labels.20240101120000",
+                              "train-images-idx3-ubyte.1700000000",
+                              "old/backup.1234567890123456789", "SHARD.txt.1"};
+  fs::create_directory(shard(0, 2) / "old");
+  for (const char* name : mine) write(shard(0, 2) / name, "of somebody's own");
   fs::remove_all(shard(1, 2));
   fs::create_directory(shard(1, 2));
   write(shard(1, 2) / "SHARD.txt.1234567890123456789", "for");
   split(2);
   EXPECT_FALSE(fs::exists(shard(0, 2) / "train-images-idx3-ubyte.1234567890123456789"));
-  EXPECT_TRUE(fs::exists(shard(0, 2) / "mine.2024"));
+  for (const char* name : mine) EXPECT_TRUE(fs::exists(shard(0, 2) / name)) << name;
   EXPECT_FALSE(fs::exists(shard(1, 2) / "SHARD.txt.1234567890123456789"));
   EXPECT_TRUE(load_training_part(shard(1, 2), ShardId{1, 2}).ok());
 }

@@ -226,7 +226,8 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
   if (!error_ && !encoded) error_ = encoded.error();
   if (!error_ && !taken) error_ = taken.error();
   // A gradient that is not finite ends the run as a loss does, and no later one is told.
-  if (error_ && error_->code == Errc::non_finite) error_->message += after_last_loss();
+  if (error_ && error_->code == Errc::non_finite)
+    return Error(*error_).in(fmt::format("{}, with a loss of {:.4g}", where(step), total));
   if (error_) return Error(*error_).in(where(step));
   STERNA_TRY(average_ == nullptr ? encode_held() : average_->end());
   return loss;

@@ -87,6 +87,8 @@ TEST_F(CheckCommand, LooksAtTheDataItIsGiven) {
 }
 
 TEST_F(CheckCommand, RefusesFewerClassesThanARunWouldFindWithoutTheFolder) {
+  ::setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);  // where there is none
+  ::unsetenv("STERNA_DATA");
   const std::string path = write("x.toml", kFile);
   const Said said =
       sterna({"check", path.c_str(), "--set", "data.name=cifar10", "--set", "data.classes=9"});
