@@ -4,8 +4,9 @@
 #   include/sterna/runtime/    the runtime's headers and schemas: #include "runtime/main.h"
 #   lib/libsterna_*.a
 #   lib/cmake/sterna/          find_package(sterna): sterna::runtime, sterna_bundle(TARGET)
-#   share/doc/sterna/          README.md and docs/, which help texts name and which lead to each other,
-#                              and the example of the runtime's guide
+#   share/doc/sterna/          README.md, docs/ and configs/, which help texts name and which lead to
+#                              each other (links to other folders lead into the sources), and the
+#                              example of the runtime's guide
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -31,6 +32,8 @@ install(FILES ${CMAKE_BINARY_DIR}/sterna-config-version.cmake
 install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.toml")
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/outside/words DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN build EXCLUDE)
 
