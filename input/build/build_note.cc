@@ -37,23 +37,25 @@ Error other_build(const fs::path& into, std::string_view there, std::string_view
                       (into / kBuildNote).string(), its_line, our_line)};
 }
 
-/// Of calls that were killed while they wrote the first file, where there is nothing else.
-void remove_half_notes(const fs::path& into) {
+/// Removes what is_left() says, where there is nothing else.
+void remove_leftovers(const fs::path& into, IsLeft is_left) {
   std::error_code failed;
   std::vector<fs::path> left;
   for (fs::directory_iterator at(into, failed), end; !failed && at != end; at.increment(failed)) {
-    if (!is_pending_name(at->path().filename().string(), kBuildNote)) return;
+    if (!is_left(at->path().filename().string())) return;
     left.push_back(at->path());
   }
-  for (const fs::path& path : left) fs::remove(path, failed);
+  for (const fs::path& path : left) fs::remove_all(path, failed);
 }
+
+bool is_half_note(std::string_view name) { return is_pending_name(name, kBuildNote); }
 
 }  // namespace
 
-Result<FolderLock> begin_in_empty_folder(const fs::path& into) {
+Result<FolderLock> begin_in_empty_folder(const fs::path& into, IsLeft is_left) {
   STERNA_TRY(make_directory(into));
   STERNA_ASSIGN(FolderLock lock, FolderLock::take(into));
-  remove_half_notes(into);
+  remove_leftovers(into, is_left);
   std::error_code ignored;
   if (fs::is_empty(into, ignored)) return lock;
   return Error{Errc::already_exists,
@@ -64,7 +66,7 @@ Result<FolderLock> begin_build(const fs::path& into, std::string_view note) {
   const fs::path path = into / kBuildNote;
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
-    STERNA_ASSIGN(FolderLock lock, begin_in_empty_folder(into));
+    STERNA_ASSIGN(FolderLock lock, begin_in_empty_folder(into, is_half_note));
     STERNA_TRY(write_atomically(path, note));
     return lock;
   }

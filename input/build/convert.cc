@@ -124,17 +124,8 @@ constexpr const char* kUnfinished = "convert.unfinished";
 
 /// Takes `into`, which is empty, but for what a call that was killed has left.
 Result<FolderLock> begin_conversion(const fs::path& into) {
-  STERNA_TRY(make_directory(into));
-  {
-    STERNA_ASSIGN(const FolderLock lock, FolderLock::take(into));
-    std::error_code failed;
-    const fs::directory_iterator first(into, failed);
-    const bool alone = !failed && std::all_of(begin(first), end(first), [](const auto& entry) {
-      return entry.path().filename() == kUnfinished;
-    });
-    if (alone) fs::remove_all(into / kUnfinished, failed);
-  }
-  STERNA_ASSIGN(FolderLock lock, begin_in_empty_folder(into));
+  const auto is_left = [](std::string_view name) { return name == kUnfinished; };
+  STERNA_ASSIGN(FolderLock lock, begin_in_empty_folder(into, is_left));
   STERNA_TRY(make_directory(into / kUnfinished));
   return lock;
 }

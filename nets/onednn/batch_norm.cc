@@ -17,7 +17,7 @@ using Flags = dnnl::normalization_flags;
 /// looks at the channels' moments, where such a thing shows.
 class OneDnnBatchNorm final : public BatchNorm {
  public:
-  OneDnnBatchNorm(OneDnnBackend::Context& context, const BatchNormSpec& spec) : relu_(spec.relu) {
+  OneDnnBatchNorm(OneDnnBackend::Context& context, const BatchNormSpec& spec) {
     const TeamSize team(context.threads);
     const Descriptor x = describe(dims_of(spec.input), Tag::nhwc, spec.element);
     const Descriptor channel = describe(dims_of({spec.input[1]}), Tag::x);
@@ -82,7 +82,7 @@ class OneDnnBatchNorm final : public BatchNorm {
         .bind(DNNL_ARG_VARIANCE, variance)
         .bind(DNNL_ARG_DST, y)
         .run();
-    if (relu_) show_broken(scale, shift, mean, variance, y);
+    if (rectify_ != nullptr) show_broken(scale, shift, mean, variance, y);
   }
   void infer(const Tensor& x, const Tensor* scale, const Tensor& shift, const Tensor& mean,
              const Tensor& variance, Tensor& y) override {
@@ -125,8 +125,7 @@ class OneDnnBatchNorm final : public BatchNorm {
     }
   }
 
-  bool relu_;
-  std::unique_ptr<Eltwise> rectify_;  // after inference
+  std::unique_ptr<Eltwise> rectify_;  // after inference, where y is rectified
   std::optional<Primitive> forward_, inference_, backward_;
 };
 

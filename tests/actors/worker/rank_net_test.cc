@@ -48,6 +48,13 @@ class RankNetTest : public testing::Test {
     return RankNet::make(job, number, replica, shares, table, clock, std::move(events)).value();
   }
 
+  /// The next loss is not a number.
+  void break_the_batch() {
+    const auto levels = make_buffer(2 * 2 * sizeof(float));
+    levels->as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+    batch.levels = share(levels);
+  }
+
   JobConfig job;
   SteadyClock clock;
   std::shared_ptr<Replica> replica;
@@ -158,9 +165,7 @@ TEST_F(RankNetTest, StepsFromAveragesByTheJobsOptimizer) {
 
 TEST_F(RankNetTest, ALossThatIsNotANumberNamesRankAndStep) {
   start();
-  const auto levels = make_buffer(2 * 2 * sizeof(float));
-  levels->as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
-  batch.levels = share(levels);
+  break_the_batch();
   ASSERT_TRUE(*net->forward(7, batch, tensors));
   const Result<nets::Net::Loss> loss = net->backward({.step = 7, .push = 7});
   ASSERT_FALSE(loss.ok());
@@ -174,9 +179,7 @@ TEST_F(RankNetTest, ALossThatIsNotANumberNamesTheLastThatWasOne) {
   ASSERT_TRUE(*net->forward(6, batch, tensors));
   const Result<nets::Net::Loss> finite = net->backward({.step = 6, .push = 6});
   ASSERT_TRUE(finite.ok()) << finite.error().message;
-  const auto levels = make_buffer(2 * 2 * sizeof(float));
-  levels->as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
-  batch.levels = share(levels);
+  break_the_batch();
   ASSERT_TRUE(*net->forward(7, batch, tensors));
   const Result<nets::Net::Loss> loss = net->backward({.step = 7, .push = 7});
   ASSERT_FALSE(loss.ok());
