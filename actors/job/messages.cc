@@ -19,7 +19,7 @@ STERNA_FIELDS(Packet, FIELD(chunk, Chunk), FIELD(codec, Codec), FIELD(scaler, Sc
 STERNA_MESSAGE(Push, FIELD(rank, Rank), FIELD(incarnation, Incarnation), FIELD(epoch, Epoch),
                FIELD(step, Step), FIELD(examples, Examples), FIELD(kind, Kind),
                FIELD(packets, Packets))
-STERNA_MESSAGE(PushReply, FIELD(verdicts, Verdicts))
+STERNA_MESSAGE(PushReply, FIELD(verdicts, Verdicts), FIELD(staleness, Staleness))
 
 STERNA_FIELDS(Offer::OwnScaler, FIELD(index, Index), FIELD(value, Value))
 STERNA_MESSAGE(Offer, FIELD(rank, Rank), FIELD(incarnation, Incarnation), FIELD(epoch, Epoch),

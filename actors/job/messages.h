@@ -32,9 +32,12 @@ struct Packet {
 };
 
 /// Packets' verdicts, in their order. An asker that waits for nothing else may ignore them.
+/// Where each packet that counts makes a version, likewise how many were made between the one that
+/// it was computed from and its own (docs/schemes.md); of what does not count 0. Else empty.
 struct PushReply {
   using Wire = schema::PushReply;
   std::vector<Verdict> verdicts;
+  std::vector<std::uint32_t> staleness = {};
   STERNA_DECLARE_MESSAGE(PushReply);
 };
 

@@ -19,7 +19,9 @@ STERNA_FIELDS(Traffic, FIELD(bytes_up, BytesUp), FIELD(bytes_down, BytesDown),
               FIELD(ternarized_elements, TernarizedElements),
               FIELD(parameter_bytes, ParameterBytes), FIELD(parameter_elements, ParameterElements),
               FIELD(nonzero_elements, NonzeroElements), FIELD(measured_elements, MeasuredElements),
-              FIELD(saturated_elements, SaturatedElements), FIELD(late_packets, LatePackets))
+              FIELD(saturated_elements, SaturatedElements), FIELD(late_packets, LatePackets),
+              FIELD(lone_packets, LonePackets), FIELD(staleness, Staleness),
+              FIELD(most_stale, MostStale))
 
 STERNA_FIELDS(TensorTotals, FIELD(tensor, Tensor), FIELD(codec, Codec), FIELD(steps, Steps),
               FIELD(pushes, Pushes), FIELD(elements, Elements), FIELD(bytes_up, BytesUp),
@@ -157,6 +159,9 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   measured_elements += other.measured_elements;
   saturated_elements += other.saturated_elements;
   late_packets += other.late_packets;
+  lone_packets += other.lone_packets;
+  staleness += other.staleness;
+  most_stale = std::max(most_stale, other.most_stale);
   return *this;
 }
 

@@ -31,7 +31,10 @@ struct Traffic {
   std::uint64_t measured_elements = 0;   ///< ternarized under the last step's scaler, of which ...
   std::uint64_t saturated_elements = 0;  ///< ... so many are larger than it
   std::uint64_t late_packets = 0;        ///< that no version was made with
-  /// The same worker's, of another incarnation.
+  std::uint64_t lone_packets = 0;        ///< that made a version each
+  std::uint64_t staleness = 0;           ///< of all of these (PushReply)
+  std::uint64_t most_stale = 0;          ///< of any of them
+  /// Of another worker, or of another incarnation of this one.
   Traffic& operator+=(const Traffic& other);
   bool operator==(const Traffic&) const = default;
 };

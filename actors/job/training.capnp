@@ -112,6 +112,8 @@ enum Verdict {
 
 struct PushReply {
   verdicts @0 :List(Verdict);   # in the order of the packets
+  staleness @1 :List(UInt32);   # likewise, where each that counts makes a version: of those
+                                # that were made since the one that it was computed from
 }
 
 struct Offer {
@@ -320,6 +322,9 @@ struct Traffic {
   measuredElements @10 :UInt64;         # ternarized under the last step's scaler, of which ...
   saturatedElements @11 :UInt64;        # ... so many are larger than it
   latePackets @12 :UInt64;              # that no version was made with
+  lonePackets @13 :UInt64;              # that made a version each
+  staleness @14 :UInt64;                # of all of these
+  mostStale @15 :UInt64;                # of any of them
 }
 
 struct TensorTotals {

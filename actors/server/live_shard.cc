@@ -22,11 +22,11 @@ void LiveShard::wake_all() {
   for (Condition& chunk : changed_) chunk.notify_all();
 }
 
-Result<std::vector<Verdict>> LiveShard::accept(Push push) {
+Result<PushReply> LiveShard::accept(Push push) {
   Span decoding = trace_.takes(push, changed_.size());
-  Result<std::vector<Verdict>> verdicts = shard_->accept(std::move(push));
+  Result<PushReply> reply = shard_->accept(std::move(push));
   decoding.end();
-  return verdicts;
+  return reply;
 }
 
 std::vector<std::uint32_t> LiveShard::chunks_of(const Push& push) const {

@@ -46,7 +46,7 @@ class LiveShard {
   void wake_all();
 
   /// As the shard's; then wake() for those of the chunks that there are.
-  Result<std::vector<Verdict>> accept(Push push);
+  Result<PushReply> accept(Push push);
   std::vector<std::uint32_t> chunks_of(const Push& push) const;
   /// Who waits to have his own pushes judged, or for others to be less behind; and update().
   void wake(const std::vector<std::uint32_t>& chunks);

@@ -256,9 +256,9 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
   STERNA_CO_TRY(blamed(from, may_speak(from, push.rank, push.incarnation)));
   if (!args_.partner.empty()) co_await no_longer_early(push);
   const std::vector<std::uint32_t> chunks = shard_.chunks_of(push);
-  STERNA_CO_ASSIGN(std::vector<Verdict> verdicts, blamed(from, shard_.accept(std::move(push))));
+  STERNA_CO_ASSIGN(PushReply reply, blamed(from, shard_.accept(std::move(push))));
   shard_.wake(chunks);
-  co_return PushReply{std::move(verdicts)};
+  co_return reply;
 }
 
 Task<Result<Parameters>> ParameterServer::on(Pull pull) {

@@ -94,9 +94,8 @@ Task<Result<PushReply>> ServerOrder::take(ActorId from, Push push) {
   // Not by this handler, which ends with who asked: others wait for its turn.
   if (!alone_) run(tell_partner(one));
   go_on();
-  while (!one->verdicts) co_await moved_.wait();
-  STERNA_CO_ASSIGN(std::vector<Verdict> verdicts, std::move(*one->verdicts));
-  co_return PushReply{std::move(verdicts)};
+  while (!one->reply) co_await moved_.wait();
+  co_return std::move(*one->reply);
 }
 
 Task<void> ServerOrder::tell_partner(std::shared_ptr<Numbered> one) {
@@ -178,9 +177,9 @@ void ServerOrder::take(Numbered& one) {
     return packet.chunk < chunks_.size() && chunks_[packet.chunk] == Copied::absent;
   });
   const std::vector<std::uint32_t> chunks = shard_.chunks_of(one.push);
-  one.verdicts = shard_.accept(std::move(one.push));
+  one.reply = shard_.accept(std::move(one.push));
   // Of a follower the leader is not to blame: it has yet to see for itself.
-  if (leads_) one.verdicts = blamed(process(), one.from, std::move(*one.verdicts));
+  if (leads_) one.reply = blamed(process(), one.from, std::move(*one.reply));
   shard_.wake(chunks);
 }
 
@@ -209,13 +208,12 @@ Task<Result<PushReply>> ServerOrder::take(ActorId from, Forward forward) {
     one->push = std::move(forward.push);
   }
   go_on();
-  while (!one->verdicts) {
+  while (!one->reply) {
     if (!is_leader()) co_return other;
     co_await moved_.wait();
   }
   // The same may wait for its answer twice.
-  if (!*one->verdicts) co_return Error(one->verdicts->error());
-  co_return PushReply{**one->verdicts};
+  co_return *one->reply;
 }
 
 void ServerOrder::follow(const BoardCopy& board, ProcessId leader) {

@@ -76,8 +76,8 @@ class ServerOrder {
     std::uint64_t order = 0;
     ActorId from;
     Push push;
-    std::uint64_t had_by = 0;                              ///< the last follower that has taken it
-    std::optional<Result<std::vector<Verdict>>> verdicts;  ///< once it has been taken
+    std::uint64_t had_by = 0;                ///< the last follower that has taken it
+    std::optional<Result<PushReply>> reply;  ///< once it has been taken
   };
   enum class Copied : std::uint8_t { absent, asked, there };
 

@@ -147,13 +147,14 @@ Result<void> Shard::open(Push& push) {
   return {};
 }
 
-Result<std::vector<Verdict>> Shard::accept(Push push) {
+Result<PushReply> Shard::accept(Push push) {
   const Result<void> opened = open(push);
   if (!opened) {
     return Error(opened.error()).in(fmt::format("push of rank {}, step {}", push.rank, push.step));
   }
-  std::vector<Verdict> verdicts;
-  verdicts.reserve(push.packets.size());
+  PushReply reply;
+  reply.verdicts.reserve(push.packets.size());
+  if (policy_->one()) reply.staleness.reserve(push.packets.size());
   for (Packet& packet : push.packets) {
     const std::uint32_t index = packet.chunk;
     Chunk& chunk = chunks_[index];
@@ -166,7 +167,10 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
       // A rank that goes on in another worker may say again what came too late the first time.
       verdict = push.step + 1 == judged ? Verdict::DROPPED : Verdict::DUPLICATE;
     }
-    verdicts.push_back(verdict);
+    reply.verdicts.push_back(verdict);
+    if (policy_->one()) {
+      reply.staleness.push_back(verdict == Verdict::ACCEPTED ? staleness(chunk, packet) : 0);
+    }
     if (is_new) chunk.judged[push.rank] = push.step + 1;
     if (verdict != Verdict::ACCEPTED) continue;
     std::array<std::uint64_t, 2>& taken = chunk.taken[push.rank];
@@ -174,7 +178,13 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
     if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
     add_waiting(chunk, index, push.rank, std::move(packet));
   }
-  return verdicts;
+  return reply;
+}
+
+/// Of what makes a version when those that wait have made theirs.
+std::uint32_t Shard::staleness(const Chunk& chunk, const Packet& packet) {
+  const std::uint64_t versions = chunk.version + chunk.waiting - packet.base_version;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(versions, UINT32_MAX));
 }
 
 void Shard::add_waiting(Chunk& chunk, std::uint32_t index, std::uint32_t rank, Packet packet) {

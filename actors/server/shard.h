@@ -72,7 +72,7 @@ class Shard {
 
   /// Takes what is new of a push. The whole push is checked before any of it is taken; an error
   /// means that its sender broke the rules.
-  Result<std::vector<Verdict>> accept(Push push);
+  Result<PushReply> accept(Push push);
 
   /// The next updates whose packets are complete, about `most_elements` of them; empty if there are
   /// none. Each taken must be run and published.
@@ -246,6 +246,7 @@ class Shard {
   bool has_state(const Chunk& chunk, std::uint64_t version) const;
   /// The packets of a complete chunk's next version, with whose they are.
   void take_packets(Chunk& chunk, ChunkUpdate& update) const;
+  static std::uint32_t staleness(const Chunk& chunk, const Packet& packet);
   static bool remembers(const Chunk& chunk, const Push& push);
   void add_waiting(Chunk& chunk, std::uint32_t index, std::uint32_t rank, Packet packet);
   Result<void> take_ranks(std::uint32_t index, const ChunkCopy& copy);

@@ -135,6 +135,7 @@ Result<void> GradientPushes::take_verdicts(RankPushes& rank, const PushReply& re
   if (judged && reply.verdicts.size() != chunks.size()) {
     return Error{Errc::malformed, "the answer is to another question"};
   }
+  count_staleness(reply);
   for (std::size_t i = 0; judged && i < chunks.size(); ++i) {
     if (reply.verdicts[i] == Verdict::DUPLICATE) rank.repeated.push_back(chunks[i]);
     if (reply.verdicts[i] != Verdict::DROPPED) continue;
@@ -146,6 +147,16 @@ Result<void> GradientPushes::take_verdicts(RankPushes& rank, const PushReply& re
   --rank.unanswered;
   rank.answered.notify_all();
   return {};
+}
+
+void GradientPushes::count_staleness(const PushReply& reply) {
+  const std::size_t known = std::min(reply.staleness.size(), reply.verdicts.size());
+  for (std::size_t i = 0; i < known; ++i) {
+    if (reply.verdicts[i] != Verdict::ACCEPTED) continue;
+    ++traffic_.lone_packets;
+    traffic_.staleness += reply.staleness[i];
+    traffic_.most_stale = std::max<std::uint64_t>(traffic_.most_stale, reply.staleness[i]);
+  }
 }
 
 void GradientPushes::made(std::uint32_t rank, std::uint64_t step) {

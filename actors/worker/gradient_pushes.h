@@ -66,7 +66,7 @@ class GradientPushes {
 
   /// Pushes without an answer.
   std::size_t unanswered() const { return unanswered_; }
-  /// What was pushed so far, and what of it was late.
+  /// What was pushed so far, and what of it was late or stale.
   const Traffic& traffic() const { return traffic_; }
 
  private:
@@ -88,6 +88,7 @@ class GradientPushes {
   Task<Result<void>> send(ShardServers& servers, ShardServers::Member& server, Push push);
   Result<void> take_verdicts(RankPushes& rank, const PushReply& reply,
                              const std::vector<std::uint32_t>& chunks, std::vector<Packet> kept);
+  void count_staleness(const PushReply& reply);
   /// A push or an offer of that step has its answer, or never will have one.
   void no_longer_under_way(std::uint64_t step);
   template <class M>

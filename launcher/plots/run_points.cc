@@ -28,7 +28,7 @@ struct Quantity {
   std::string_view kind;  ///< of line
   const char* field;
 };
-constexpr std::array<Quantity, 8> kQuantities = {{
+constexpr std::array<Quantity, 9> kQuantities = {{
     {"precision_at_1", "precision@1", kEvaluation, "precision_at_1"},
     {"recall_at_5", "recall@5", kEvaluation, "recall_at_5"},
     {"evaluated_loss", "cross-entropy", kEvaluation, "loss"},
@@ -37,6 +37,7 @@ constexpr std::array<Quantity, 8> kQuantities = {{
     {"learning_rate", "learning rate", "step", "learning_rate"},
     {"examples_per_second", "examples per second", "step", "examples_per_second"},
     {"nonzero", "trits that are not 0, of all", "step", "nonzero"},
+    {"staleness", "mean staleness of gradients, in versions", "step", "staleness"},
 }};
 constexpr std::array<std::pair<const char*, const char*>, 5> kXs = {
     {{"steps", "steps"},

@@ -139,19 +139,7 @@ void RunObserver::total() {
   double left = 0;  // workers that are not lost
   std::uint64_t step = UINT64_MAX;
   for (const auto& [name, progress] : record_.progress) {
-    const actors::Traffic& traffic = progress.traffic;
-    sum.bytes_up += traffic.bytes_up;
-    sum.bytes_down += traffic.bytes_down;
-    sum.gradient_elements += traffic.gradient_elements;
-    sum.ternarized_bytes += traffic.ternarized_bytes;
-    sum.ternarized_elements += traffic.ternarized_elements;
-    sum.gradient_bytes += traffic.gradient_bytes;
-    sum.parameter_bytes += traffic.parameter_bytes;
-    sum.parameter_elements += traffic.parameter_elements;
-    sum.nonzero_elements += traffic.nonzero_elements;
-    sum.measured_elements += traffic.measured_elements;
-    sum.saturated_elements += traffic.saturated_elements;
-    sum.late_packets += traffic.late_packets;
+    sum += progress.traffic;
     lost_losses += progress.lost_losses;
     examples += progress.examples;
     seconds += progress.seconds;
@@ -204,6 +192,9 @@ void RunObserver::total() {
   status.saturated = fraction(static_cast<double>(sum.saturated_elements),
                               static_cast<double>(sum.measured_elements));
   status.late_packets = result.late_packets = sum.late_packets;
+  status.staleness = result.staleness =
+      fraction(static_cast<double>(sum.staleness), static_cast<double>(sum.lone_packets));
+  status.most_stale = result.most_stale = sum.most_stale;
   result.lost_losses = lost_losses;
   result.data_wait = fraction(data_seconds, seconds);
   double recent = 0;
@@ -284,6 +275,7 @@ void RunObserver::on(actors::Progress progress) {
     metrics.bits_down = record_.status.bits_down;
     metrics.nonzero = record_.status.nonzero;
     metrics.saturated = record_.status.saturated;
+    metrics.staleness = record_.status.staleness;
     metrics.data_wait = record_.status.data_wait;
     metrics.readers = record_.status.readers;
     hooks_.step(metrics);

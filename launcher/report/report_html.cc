@@ -157,6 +157,8 @@ void add_result(Page& page, const ReportRun& run) {
   add("bits an element up", "bits_per_element_up", "{:.3f}");
   add("bits an element down", "bits_per_element_down", "{:.3f}");
   add("gradients that came too late", "late_packets", "{:.0f}");
+  add("mean staleness of gradients, in versions", "staleness", "{:.2f}");
+  add("most staleness of any", "most_stale", "{:.0f}");
   add("checkpoints missed", "missed_checkpoints", "{:.0f}");
   for (const auto& [what, name] :
        {std::pair("codec", "codec"), std::pair("data", "data"), std::pair("transport", "transport"),

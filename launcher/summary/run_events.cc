@@ -28,15 +28,16 @@ struct Scalar {
 };
 constexpr std::array<Scalar, 2> kLoss = {
     {{"loss", "avg_total_loss"}, {"decay_loss", "avg_reg_loss"}}};
-constexpr std::array<Scalar, 9> kStep = {{{"learning_rate", "learning_rate"},
-                                          {"examples_per_second", "examples_per_second"},
-                                          {"bytes_up", "bytes_up"},
-                                          {"bytes_down", "bytes_down"},
-                                          {"bits_up", "bits_up"},
-                                          {"bits_down", "bits_down"},
-                                          {"nonzero", "nonzero"},
-                                          {"saturated", "saturated"},
-                                          {"data_wait", "data_wait"}}};
+constexpr std::array<Scalar, 10> kStep = {{{"learning_rate", "learning_rate"},
+                                           {"examples_per_second", "examples_per_second"},
+                                           {"bytes_up", "bytes_up"},
+                                           {"bytes_down", "bytes_down"},
+                                           {"bits_up", "bits_up"},
+                                           {"bits_down", "bits_down"},
+                                           {"nonzero", "nonzero"},
+                                           {"saturated", "saturated"},
+                                           {"staleness", "staleness"},
+                                           {"data_wait", "data_wait"}}};
 constexpr std::array<Scalar, 3> kEvaluation = {{{"precision_at_1", "Accuracy @ 1"},
                                                 {"recall_at_5", "Accuracy @ 5"},
                                                 {"loss", "evaluated_loss"}}};

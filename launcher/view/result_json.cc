@@ -18,13 +18,13 @@ STERNA_JSON(RunResult, run, exit, cause, consequences, steps, first_step, checkp
             lost_metrics, restarts, actor_restarts, lost_workers, relinked, residuals_lost,
             injected_faults, workers, ranks, data, data_dir, codec, security, transport, isa, job,
             seconds, seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
-            precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
-            data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
+            precision_at_1, recall_at_5, skipped_evaluations, late_packets, staleness, most_stale,
+            evaluator_wait, data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
             bits_per_element_down, bytes_up, bytes_down, coded_bytes_up, coded_bytes_down,
             parameters_sha256, plans)
 STERNA_JSON(StepMetrics, step, seconds, loss, decay_loss, learning_rate, examples_per_second,
             examples, bytes_up, bytes_down, coded_bytes_up, coded_bytes_down, bits_up, bits_down,
-            nonzero, saturated, data_wait, readers)
+            nonzero, saturated, staleness, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
             encode_seconds, decode_seconds, exchange_seconds)
 STERNA_JSON(HistogramMetrics, step, tensor, of, elements, least, most, sum, sum_of_squares, buckets,
@@ -77,6 +77,10 @@ std::string to_json(const RunResult& result) {
   if (result.restarts.empty()) json.erase("restarts");
   if (result.actor_restarts.empty()) json.erase("actor_restarts");
   if (result.lost_workers.empty()) json.erase("lost_workers");
+  if (!result.staleness) {
+    json.erase("staleness");
+    json.erase("most_stale");
+  }
   if (result.plans.empty()) json.erase("plans");
   return line_of({{"format", kFormat}}, json);
 }

@@ -120,6 +120,10 @@ struct RunResult {
   std::optional<double> recall_at_5;      ///< likewise
   std::uint64_t skipped_evaluations = 0;  ///< that were due, where training does not wait for them
   std::uint64_t late_packets = 0;         ///< of gradients, that no version was made with
+  /// Of packets that make a version each: how many versions were made between the one that it was
+  /// computed from and its own, the mean and the most of all.
+  std::optional<double> staleness;
+  std::uint64_t most_stale = 0;
   /// The part of the training in which it waited for the evaluator.
   std::optional<double> evaluator_wait;
   std::optional<double> data_wait;  ///< the part of the run in which workers waited for batches
@@ -161,6 +165,7 @@ struct StepMetrics {
   std::optional<double> bits_down;     ///< likewise
   std::optional<double> nonzero;       ///< fraction of the trits so far
   std::optional<double> saturated;     ///< fraction larger than the last step's scaler
+  std::optional<double> staleness;     ///< as RunStatus's
   std::optional<double> data_wait;     ///< as RunStatus's
   std::vector<ReaderRate> readers = {};
 };

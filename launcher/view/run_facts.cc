@@ -95,6 +95,10 @@ void add_precision(const RunStatus& status, std::vector<Fact>& all) {
   if (status.late_packets > 0) {
     all.push_back({counted(status.late_packets, "late packet")});
   }
+  if (status.staleness) {
+    all.push_back({fmt::format("gradients {:.2f} versions old, {} at most", *status.staleness,
+                               thousands(status.most_stale))});
+  }
   if (!status.lost_workers.empty()) {
     all.push_back({fmt::format("without {}", fmt::join(status.lost_workers, ", "))});
   }

@@ -90,6 +90,8 @@ struct RunStatus {
   std::vector<OtherPrecision> others;     ///< that were evaluated beside it
   std::uint64_t skipped_evaluations = 0;  ///< that were due and that the evaluator was too slow for
   std::uint64_t late_packets = 0;         ///< of gradients, that no version was made with
+  std::optional<double> staleness;        ///< as RunResult's, so far
+  std::uint64_t most_stale = 0;           ///< likewise
   /// The part of the last seconds in which training waited for the evaluator.
   std::optional<double> evaluator_wait;
   std::optional<double> bits_up;    ///< per element of the gradient

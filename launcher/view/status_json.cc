@@ -13,9 +13,10 @@ STERNA_JSON(RunStatus, config, run_directory, phase, cause, step, steps, first_s
             checkpoint_step, restarts, restart, actor_restarts, actor_restart, lost_workers,
             relinked, slow_links, residuals_lost, injected_faults, elapsed_seconds, left_seconds,
             loss, decay_loss, examples_per_second, precision_at_1, precision_step, recall_at_5,
-            precision_what, others, skipped_evaluations, late_packets, evaluator_wait, bits_up,
-            bits_down, nonzero, saturated, data_wait, readers, raw_bytes_up, coded_bytes_up,
-            raw_bytes_down, coded_bytes_down, actors, codecs, log_lines, logged)
+            precision_what, others, skipped_evaluations, late_packets, staleness, most_stale,
+            evaluator_wait, bits_up, bits_down, nonzero, saturated, data_wait, readers,
+            raw_bytes_up, coded_bytes_up, raw_bytes_down, coded_bytes_down, actors, codecs,
+            log_lines, logged)
 
 std::string status_json(const RunStatus& status) {
   Json json = {{"format", 1}};

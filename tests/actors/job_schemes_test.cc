@@ -109,6 +109,28 @@ TEST_F(JobSchemesTest, ALateGradientIsCountedNotAppliedAndWithErrorFeedbackGiven
   EXPECT_GT(late_packets(), 0U);
 }
 
+TEST_F(JobSchemesTest, HowOldGradientsAreIsCountedWhereEachMakesAVersion) {
+  job.steps = 30;
+  const auto traffic = [&] {
+    Traffic sum;
+    for (const WorkerDone& done : record.done) sum += done.traffic;
+    return sum;
+  };
+  hash_of({.workers = 2});
+  EXPECT_EQ(traffic().lone_packets, 0U);
+  hash_of_scheme("async", {});
+  EXPECT_GT(traffic().lone_packets, 0U);
+  EXPECT_EQ(traffic().most_stale, 0U) << "of one rank";
+  job.delays = {{.ranks = {1}, .delay = std::chrono::milliseconds(50)}};
+  hash_of_scheme("async", {.workers = 2});
+  EXPECT_GT(traffic().most_stale, 1U);
+  EXPECT_GE(traffic().staleness, traffic().most_stale);
+  job.scheme.max_staleness = 0;
+  hash_of_scheme("async", {.workers = 2});
+  EXPECT_GT(traffic().lone_packets, 0U);
+  EXPECT_LE(traffic().most_stale, 1U) << "nobody is a step ahead";
+}
+
 TEST_F(JobSchemesTest, BelowAFullQuorumRanksUseTheNewestScalersThatTheyKnow) {
   job.batch = 16;
   job.steps = 60;

@@ -110,11 +110,11 @@ class ShardTest : public ::testing::Test {
 TEST_F(ShardTest, AVersionIsMadeWhenTheLastRankHasPushedAndAverages) {
   Shard shard = make();
   const std::vector<float> before = values(shard, 0, 0);
-  EXPECT_EQ(*shard.accept(push(shard, 1, 0, 0.25F)), all(Verdict::ACCEPTED));
+  EXPECT_EQ(shard.accept(push(shard, 1, 0, 0.25F))->verdicts, all(Verdict::ACCEPTED));
   update(shard);
   EXPECT_EQ(shard.version(0), 0U);
   EXPECT_FALSE(*shard.available(0, 1));
-  EXPECT_EQ(*shard.accept(push(shard, 0, 0, 0.75F)), all(Verdict::ACCEPTED));
+  EXPECT_EQ(shard.accept(push(shard, 0, 0, 0.75F))->verdicts, all(Verdict::ACCEPTED));
   update(shard);
   for (std::uint32_t c = 0; c < 3; ++c) EXPECT_EQ(shard.version(c), 1U);
   EXPECT_TRUE(*shard.available(0, 1));
@@ -145,11 +145,11 @@ TEST_F(ShardTest, TheStartDoesNotDependOnTheNumberOfServers) {
 
 TEST_F(ShardTest, TheFirstPushOfAnIdentityWinsAndLaterOnesAreDuplicates) {
   Shard shard = make();
-  EXPECT_EQ(*shard.accept(push(shard, 0, 0, 0.5F)), all(Verdict::ACCEPTED));
-  EXPECT_EQ(*shard.accept(push(shard, 0, 0, 8.0F)), all(Verdict::DUPLICATE));
-  EXPECT_EQ(*shard.accept(push(shard, 1, 0, 0.5F)), all(Verdict::ACCEPTED));
+  EXPECT_EQ(shard.accept(push(shard, 0, 0, 0.5F))->verdicts, all(Verdict::ACCEPTED));
+  EXPECT_EQ(shard.accept(push(shard, 0, 0, 8.0F))->verdicts, all(Verdict::DUPLICATE));
+  EXPECT_EQ(shard.accept(push(shard, 1, 0, 0.5F))->verdicts, all(Verdict::ACCEPTED));
   // Complete, and not yet updated: still a duplicate.
-  EXPECT_EQ(*shard.accept(push(shard, 1, 0, 8.0F)), all(Verdict::DUPLICATE));
+  EXPECT_EQ(shard.accept(push(shard, 1, 0, 8.0F))->verdicts, all(Verdict::DUPLICATE));
   update(shard);
   EXPECT_EQ(values(shard, 2, 1)[0], -0.5F);
 }
@@ -158,12 +158,12 @@ TEST_F(ShardTest, APushAfterItsStepIsADuplicateIfItWasCountedAndDroppedIfNobodyR
   Shard shard = make();
   for (std::uint64_t step = 0; step < 3; ++step) {
     for (const std::uint32_t rank : {0U, 1U}) {
-      EXPECT_EQ(*shard.accept(push(shard, rank, step)), all(Verdict::ACCEPTED));
+      EXPECT_EQ(shard.accept(push(shard, rank, step))->verdicts, all(Verdict::ACCEPTED));
     }
     update(shard);
   }
-  EXPECT_EQ(*shard.accept(push(shard, 1, 2)), all(Verdict::DUPLICATE));
-  EXPECT_EQ(*shard.accept(push(shard, 1, 0)), all(Verdict::DROPPED));
+  EXPECT_EQ(shard.accept(push(shard, 1, 2))->verdicts, all(Verdict::DUPLICATE));
+  EXPECT_EQ(shard.accept(push(shard, 1, 0))->verdicts, all(Verdict::DROPPED));
   EXPECT_EQ(shard.version(0), 3U);
 }
 
@@ -173,10 +173,10 @@ TEST_F(ShardTest, OneChunkTwiceInOnePushIsCountedOnce) {
   twice.packets.push_back(packet(shard, 0, 3.0F));
   EXPECT_FALSE(shard.accept(twice).ok());  // more packets than there are chunks
   twice.packets.erase(twice.packets.begin());
-  EXPECT_EQ(*shard.accept(twice), all(Verdict::ACCEPTED));
+  EXPECT_EQ(shard.accept(twice)->verdicts, all(Verdict::ACCEPTED));
   twice = push(shard, 1, 0);
   twice.packets[2] = packet(shard, 0, 3.0F);
-  EXPECT_EQ(*shard.accept(twice),
+  EXPECT_EQ(shard.accept(twice)->verdicts,
             (std::vector<Verdict>{Verdict::ACCEPTED, Verdict::ACCEPTED, Verdict::DUPLICATE}));
 }
 
@@ -228,26 +228,46 @@ TEST_F(ShardTest, AHostilePushIsRefusedWholeAndChangesNothing) {
     values->as<float>()[3] = std::nanf("");
     p.packets[2].payload = share(values);
   }));
-  EXPECT_EQ(*shard.accept(push(shard, 0, 0)), all(Verdict::ACCEPTED));
+  EXPECT_EQ(shard.accept(push(shard, 0, 0))->verdicts, all(Verdict::ACCEPTED));
 }
 
 TEST_F(ShardTest, WhereEachPushMakesAVersionNoneIsAppliedTwiceHoweverLateItComesAgain) {
   job.scheme.name = "async";
   Shard shard = make();
   const Push again = push(shard, 0, 0);
-  EXPECT_EQ(*shard.accept(again), all(Verdict::ACCEPTED));
+  EXPECT_EQ(shard.accept(again)->verdicts, all(Verdict::ACCEPTED));
   EXPECT_FALSE(shard.accept(push(shard, 0, 1)).ok()) << "from a version that nobody has";
   Push hasty = push(shard, 0, 1);
   for (Packet& packet : hasty.packets) packet.base_version = 0;
   EXPECT_FALSE(shard.accept(hasty).ok()) << "the one before waits to be applied";
   update(shard);
   for (std::uint64_t step = 1; step < 6; ++step) {
-    EXPECT_EQ(*shard.accept(push(shard, 0, step)), all(Verdict::ACCEPTED));
+    EXPECT_EQ(shard.accept(push(shard, 0, step))->verdicts, all(Verdict::ACCEPTED));
     update(shard);
   }
-  EXPECT_EQ(*shard.accept(again), all(Verdict::DUPLICATE));
+  EXPECT_EQ(shard.accept(again)->verdicts, all(Verdict::DUPLICATE));
   update(shard);
   EXPECT_EQ(shard.version(0), 6U);
+}
+
+TEST_F(ShardTest, SaysHowManyVersionsOldEachPacketIsWhenItMakesItsOwn) {
+  job.scheme.name = "async";
+  job.ranks = 3;
+  Shard shard = make();
+  const auto staleness = [&](const Push& one) { return shard.accept(one)->staleness; };
+  const std::size_t chunks = push(shard, 0, 0).packets.size();
+  const auto of_all = [&](std::uint32_t each) { return std::vector<std::uint32_t>(chunks, each); };
+  EXPECT_EQ(staleness(push(shard, 0, 0)), of_all(0));
+  EXPECT_EQ(staleness(push(shard, 1, 0)), of_all(1)) << "the other's version comes first";
+  update(shard);
+  update(shard);
+  Push late = push(shard, 2, 0);
+  for (Packet& packet : late.packets) packet.base_version = 0;
+  EXPECT_EQ(staleness(late), of_all(2));
+  EXPECT_EQ(staleness(late), of_all(0)) << "it counts once";
+  job.scheme.name = "sync";
+  Shard together = make();
+  EXPECT_TRUE(together.accept(push(together, 0, 0))->staleness.empty());
 }
 
 TEST_F(ShardTest, ARankThatBeginsAPushAnewHearsWhatBecameOfEachOfItsPackets) {
@@ -257,7 +277,7 @@ TEST_F(ShardTest, ARankThatBeginsAPushAnewHearsWhatBecameOfEachOfItsPackets) {
   EXPECT_EQ(shard.first_lacking(2), 0U);
   Push part = push(shard, 2, 0);
   part.packets.pop_back();
-  EXPECT_EQ(shard.accept(part)->front(), Verdict::ACCEPTED);
+  EXPECT_EQ(shard.accept(part)->verdicts.front(), Verdict::ACCEPTED);
   EXPECT_EQ(shard.first_lacking(2), 0U);
   // The last chunk's version is made of the others' packets, and those of all others of its, too.
   for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
@@ -265,7 +285,7 @@ TEST_F(ShardTest, ARankThatBeginsAPushAnewHearsWhatBecameOfEachOfItsPackets) {
   // From the newest parameters, which the lost worker had not.
   Push anew = push(shard, 2, 0);
   for (Packet& packet : anew.packets) packet.base_version = 1;
-  const std::vector<Verdict> verdicts = *shard.accept(anew);
+  const std::vector<Verdict> verdicts = shard.accept(anew)->verdicts;
   EXPECT_EQ(verdicts[0], Verdict::DUPLICATE);
   EXPECT_EQ(verdicts.back(), Verdict::ACCEPTED);
   EXPECT_EQ(shard.first_lacking(2), 1U);
@@ -277,11 +297,11 @@ TEST_F(ShardTest, WhatCameTooLateOfALostWorkerDoesNotCountWhenItIsSaidAgain) {
   Shard shard = make();
   for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
   update(shard);
-  EXPECT_EQ(*shard.accept(push(shard, 2, 0)), all(Verdict::DROPPED));
+  EXPECT_EQ(shard.accept(push(shard, 2, 0))->verdicts, all(Verdict::DROPPED));
   EXPECT_EQ(shard.first_lacking(2), 1U) << "it was judged";
   Push anew = push(shard, 2, 0);
   for (Packet& packet : anew.packets) packet.base_version = 1;
-  EXPECT_EQ(*shard.accept(anew), all(Verdict::DROPPED)) << "its rank may want it back";
+  EXPECT_EQ(shard.accept(anew)->verdicts, all(Verdict::DROPPED)) << "its rank may want it back";
 }
 
 TEST_F(ShardTest, WhereRanksBeginAnewOnlyTheNewestVersionIsKept) {
@@ -322,7 +342,7 @@ TEST_F(ShardTest, WhoIsTooLateForAVersionDoesNotGetTheOneBeforeAgain) {
                                    {.chunks = {0}, .newest = true, .rank = rank, .pushes = pushes});
   };
   for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
-  EXPECT_EQ(*shard.accept(push(shard, 2, 0)), all(Verdict::DROPPED));
+  EXPECT_EQ(shard.accept(push(shard, 2, 0))->verdicts, all(Verdict::DROPPED));
   EXPECT_FALSE(there(2, 1)) << "the next is complete, and not made yet";
   ChunkUpdates updates = shard.take_ready(1);
   EXPECT_FALSE(there(2, 1)) << "it is being made";
@@ -504,7 +524,7 @@ class AveragingShardTest : public ShardTest {
   }
   void step(Shard& shard, std::uint64_t step, float value = 0.5F) const {
     for (const std::uint32_t rank : {0U, 1U}) {
-      EXPECT_EQ(*shard.accept(push(shard, rank, step, value)), all(Verdict::ACCEPTED));
+      EXPECT_EQ(shard.accept(push(shard, rank, step, value))->verdicts, all(Verdict::ACCEPTED));
     }
     update(shard);
   }
@@ -669,7 +689,7 @@ TEST_F(ShardTest, CountsVersionsStepsAndTheScheduleFromTheJobsFirstStep) {
   EXPECT_EQ(half.version(0), 5U);
   EXPECT_EQ(values(half, 0, 5), values(whole, 0, 0));
   EXPECT_FALSE(half.available(0, 4).ok());
-  EXPECT_EQ(*half.accept(push(half, 0, 4)), all(Verdict::DROPPED));
+  EXPECT_EQ(half.accept(push(half, 0, 4))->verdicts, all(Verdict::DROPPED));
   float at_half = 0;
   for (std::uint64_t step = 0; step < 10; ++step) {
     if (step == 5) at_half = values(whole, 2, 5)[0];
@@ -677,7 +697,7 @@ TEST_F(ShardTest, CountsVersionsStepsAndTheScheduleFromTheJobsFirstStep) {
       const float value = 0.25F * static_cast<float>(1 + step % 3);
       ASSERT_TRUE(whole.accept(push(whole, rank, step, value)).ok());
       if (step < 5) continue;
-      ASSERT_EQ(*half.accept(push(half, rank, step, value)), all(Verdict::ACCEPTED));
+      ASSERT_EQ(half.accept(push(half, rank, step, value))->verdicts, all(Verdict::ACCEPTED));
     }
     update(whole);
     update(half);

@@ -77,9 +77,9 @@ class Repeats : public ::testing::Test {
     shard.publish(std::move(updates));
   }
   void push_and_count(Shard& shard, std::uint32_t rank, std::uint64_t step) {
-    const Result<std::vector<Verdict>> verdicts = shard.accept(push(rank, step));
-    ASSERT_TRUE(verdicts.ok()) << verdicts.error().message;
-    for (const Verdict verdict : *verdicts) ++counted[verdict];
+    const Result<PushReply> reply = shard.accept(push(rank, step));
+    ASSERT_TRUE(reply.ok()) << reply.error().message;
+    for (const Verdict verdict : reply->verdicts) ++counted[verdict];
   }
 
   JobConfig job;

@@ -97,8 +97,8 @@ TEST_F(ShardCopy, WhatALostWorkerHadPushedBeforeIsADuplicateThere) {
   Shard other = make();
   ASSERT_TRUE(other.take_copy(0, copy_of(shard)).ok());
   other.copied();
-  EXPECT_EQ(*other.accept(push(1, 0)), std::vector{Verdict::DUPLICATE});
-  EXPECT_EQ(*other.accept(push(1, 1)), std::vector{Verdict::ACCEPTED});
+  EXPECT_EQ(other.accept(push(1, 0))->verdicts, std::vector{Verdict::DUPLICATE});
+  EXPECT_EQ(other.accept(push(1, 1))->verdicts, std::vector{Verdict::ACCEPTED});
   // A rank that got version 2 from the other server is ahead; who is further lies.
   EXPECT_FALSE(other.is_early(0, 1));
   EXPECT_TRUE(other.is_early(0, 2));
@@ -138,10 +138,10 @@ class ShardCopyApart : public ShardCopy {
   Verdict take(Shard& shard, std::uint32_t rank, std::uint64_t number, std::uint64_t base) const {
     Push one = push(rank, number);
     one.packets.front().base_version = base;
-    const auto verdicts = shard.accept(std::move(one));
-    EXPECT_TRUE(verdicts.ok());
+    const auto reply = shard.accept(std::move(one));
+    EXPECT_TRUE(reply.ok());
     make_versions(shard);
-    return verdicts.ok() ? verdicts->front() : Verdict::DUPLICATE;
+    return reply.ok() ? reply->verdicts.front() : Verdict::DUPLICATE;
   }
 };
 

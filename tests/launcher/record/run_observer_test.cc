@@ -324,6 +324,23 @@ TEST_F(RunObserverTest, CountsTheGradientsThatCameTooLate) {
   EXPECT_EQ(record_.result.late_packets, 5U);
 }
 
+TEST_F(RunObserverTest, SaysHowOldTheGradientsOfAllWorkersWere) {
+  say("worker0", actors::Progress{.worker = "worker0", .step = 3, .traffic = {}});
+  EXPECT_EQ(record_.status.staleness, std::nullopt) << "where several make a version";
+  actors::Progress progress{.worker = "worker0", .step = 3, .traffic = {}};
+  progress.traffic.lone_packets = 6;
+  progress.traffic.staleness = 9;
+  progress.traffic.most_stale = 4;
+  say("worker0", progress);
+  progress.worker = "worker1";
+  progress.traffic = {.lone_packets = 2, .staleness = 5, .most_stale = 3};
+  say("worker1", progress);
+  EXPECT_EQ(record_.status.staleness, 14.0 / 8);
+  EXPECT_EQ(record_.status.most_stale, 4U);
+  EXPECT_EQ(record_.result.staleness, 14.0 / 8);
+  EXPECT_EQ(record_.result.most_stale, 4U);
+}
+
 TEST_F(RunObserverTest, CountsWhatWasLostToIt) {
   say("worker0", actors::Progress{.worker = "worker0", .step = 3, .traffic = {}, .lost_losses = 4});
   say("worker1", actors::Progress{.worker = "worker1", .step = 3, .traffic = {}, .lost_losses = 2});

@@ -39,6 +39,15 @@ TEST(ResultJson, CountsCheckpointsThatCouldNotBeMade) {
   EXPECT_EQ(Json::parse(to_json(result))["missed_checkpoints"], 2);
 }
 
+TEST(ResultJson, SaysHowOldGradientsWereWhereEachMakesAVersion) {
+  RunResult result;
+  result.staleness = 0.75;
+  result.most_stale = 4;
+  const auto json = Json::parse(to_json(result));
+  EXPECT_EQ(json["staleness"], 0.75);
+  EXPECT_EQ(json["most_stale"], 4);
+}
+
 TEST(ResultJson, SaysWhatATableOverRunsAsksForOfTheJob) {
   RunResult result;
   result.first_step = 160;
@@ -120,7 +129,7 @@ TEST(Metrics, OfAStepAreALineOfTheirKind) {
       to_json(step),
       R"({"kind":"step","step":3,"seconds":0.0,"loss":0.5,"decay_loss":0.25,"learning_rate":0.0,)"
       R"("examples_per_second":0.0,"examples":96,"bytes_up":0,"bytes_down":0,"coded_bytes_up":0,"coded_bytes_down":0,"bits_up":2.0,"bits_down":null,"nonzero":0.25,)"
-      R"("saturated":null,"data_wait":null,"readers":[)"
+      R"("saturated":null,"staleness":null,"data_wait":null,"readers":[)"
       R"({"reader":"reader0","pictures_per_second":410.5,"threads":2}]})");
 }
 
