@@ -1,7 +1,6 @@
 #include "actors/checkpoint/checkpoint_folder.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,14 +61,8 @@ void remove_checkpoint(const std::string& checkpoint) {
   fs::remove_all(checkpoint, ignored);
 }
 
-double written_at(const std::string& checkpoint) {
-  struct stat about {};
-  return ::stat(checkpoint.c_str(), &about) == 0 ? static_cast<double>(about.st_mtime) : 0;
-}
-
 void remove_old_checkpoints(const std::string& folder, const KeptCheckpoints& kept) {
-  std::vector<FoundCheckpoint> found = find_checkpoints(folder);
-  std::erase_if(found, [&](const auto& one) { return written_at(one.folder) < kept.since; });
+  const std::vector<FoundCheckpoint> found = find_checkpoints(folder, kept.run);
   std::size_t whole = 0;
   const auto best = best_of_each_count(found);
   const auto is_best = [&](const FoundCheckpoint& one) {

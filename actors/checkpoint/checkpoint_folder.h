@@ -25,16 +25,13 @@ Result<void> sync_folder(const std::string& folder);
 
 /// The manifest first: without it there is no checkpoint.
 void remove_checkpoint(const std::string& checkpoint);
-/// When a checkpoint got its manifest, or its last part, in whole seconds since 1970; 0: it is not
-/// there.
-double written_at(const std::string& checkpoint);
 /// What stays of a folder's checkpoints when another is there.
 struct KeptCheckpoints {
   std::uint64_t made = 0;  ///< its step: newer ones are none of ours, or still being written
   std::size_t keep = 1;    ///< it, and the newest before it, so many in all
   bool best = false;       ///< and, of each number of examples, the one of the highest precision
   std::optional<std::uint64_t> copied = {};  ///< and the one of that step, which is being read
-  double since = 0;  ///< what was written before is another run's: it stays, and counts for nothing
+  std::string run = {};  ///< whose they are: all others stay, and count for nothing; empty: all are
   std::set<std::uint64_t> awaited = {};  ///< and those of these steps, which may yet be the best
 };
 /// Removes all others, and what older unfinished ones left.

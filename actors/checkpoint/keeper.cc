@@ -283,7 +283,8 @@ SavedCheckpoint CheckpointKeeper::checkpoint_of(std::uint64_t version,
   const JobConfig& job = setup_.job;
   SavedCheckpoint saved;
   saved.folder = folder_of(version);
-  saved.manifest = {.net = job.net,
+  saved.manifest = {.run = setup_.run,
+                    .net = job.net,
                     .step = version,
                     .position = job.position_of(version),
                     .ranks = job.ranks,

@@ -76,7 +76,8 @@ struct CopyPlace {
 struct KeeperSetup {
   JobConfig job;
   std::string folder;    ///< of all checkpoints
-  double own_since = 0;  ///< those that were written there before are another run's (written_at())
+  std::string run = {};  ///< what the manifests are to say of who made them
+  bool shared = false;   ///< other runs' may lie in the folder
   std::string resolved;  ///< the cluster file with every key explicit
   nets::Metadata note;   ///< as the manifests are to have it
   std::vector<std::string> servers;

@@ -40,8 +40,8 @@ Task<void> CheckpointKeeper::remove(std::uint64_t version) {
 
 Task<void> CheckpointKeeper::remove_old() {
   const CheckpointSection& how = setup_.job.checkpoint;
-  KeptCheckpoints kept{
-      .made = setup_.record->last, .keep = how.keep, .best = how.best, .since = setup_.own_since};
+  KeptCheckpoints kept{.made = setup_.record->last, .keep = how.keep, .best = how.best};
+  if (setup_.shared) kept.run = setup_.run;
   if (copying_) kept.copied = copying_->manifest.step;
   // They are measured in their order. By time it is any version, and seldom one that is kept.
   const bool awaits = how.best && setup_.is_evaluated && setup_.job.evaluation.every_seconds == 0;

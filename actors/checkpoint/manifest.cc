@@ -109,9 +109,10 @@ std::string to_json(const Manifest& manifest) {
                      {"bytes", part.bytes},
                      {"blake2b", to_hex(part.hash)}});
   }
-  Json json = {{"format", kFormat},       {"net", manifest.net},
-               {"step", manifest.step},   {"position", manifest.position},
-               {"ranks", manifest.ranks}, {"parts", std::move(parts)}};
+  Json json = {
+      {"format", kFormat},        {"run", manifest.run},           {"net", manifest.net},
+      {"step", manifest.step},    {"position", manifest.position}, {"ranks", manifest.ranks},
+      {"parts", std::move(parts)}};
   if (!manifest.copy.empty()) json["copy"] = manifest.copy;
   if (manifest.precision) {
     json["precision_at_1"] = manifest.precision->at_1;
@@ -131,6 +132,9 @@ Result<Manifest> parse_manifest(std::string_view text) {
   STERNA_ASSIGN(const std::uint64_t format, members.number("format"));
   if (format != kFormat) return wrong("another format than 1");
   Manifest manifest;
+  if (json.contains("run")) {
+    STERNA_ASSIGN(manifest.run, members.text("run"));
+  }
   STERNA_ASSIGN(manifest.net, members.text("net"));
   STERNA_ASSIGN(manifest.step, members.number("step", static_cast<std::uint64_t>(kMostSteps)));
   STERNA_ASSIGN(manifest.position, members.number("position", kMostPosition));

@@ -26,6 +26,7 @@ struct Manifest {
     std::uint64_t bytes = 0;
     Hash hash{};
   };
+  std::string run = {};  ///< who made it: what no other run is called; empty: unknown
   std::string net;
   std::uint64_t step = 0;      ///< steps done: the version of the parameters
   std::uint64_t position = 0;  ///< examples seen (input/batches/BATCHES.md)

@@ -42,9 +42,9 @@ Error with_advice(Error error) {
   return error;
 }
 
-/// The newest that is whole of those in `folder`.
-Result<SavedCheckpoint> newest(const std::string& folder) {
-  std::vector<FoundCheckpoint> found = find_checkpoints(folder);
+/// The newest that is whole of those in `folder`, as find_checkpoints().
+Result<SavedCheckpoint> newest(const std::string& folder, const std::string& run) {
+  std::vector<FoundCheckpoint> found = find_checkpoints(folder, run);
   std::optional<Error> first_wrong;
   for (auto one = found.rbegin(); one != found.rend(); ++one) {
     Result<void> whole = one->manifest ? Result<void>() : Result<void>(one->manifest.error());
@@ -73,7 +73,7 @@ std::string checkpoints_in(const std::string& path) {
   return fs::is_directory(inside, ignored) ? inside.string() : path;
 }
 
-std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder) {
+std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder, const std::string& run) {
   std::map<std::uint64_t, std::string> folders;  // by step
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
@@ -84,6 +84,7 @@ std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder) {
   std::vector<FoundCheckpoint> found;
   for (const auto& [step, path] : folders) {
     Result<Manifest> manifest = read_manifest(path);
+    if (!run.empty() && (!manifest || manifest->run != run)) continue;
     if (manifest && manifest->step != step) {
       manifest = Error{Errc::malformed,
                        fmt::format("{}: its manifest is step {}'s", path, manifest->step)};
@@ -125,7 +126,7 @@ Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents) {
   return {};
 }
 
-Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
+Result<SavedCheckpoint> open_checkpoint(const std::string& path, const std::string& run) {
   STERNA_TRY(check_is_folder(path));
   const fs::path given(path);
   std::error_code ignored;
@@ -143,7 +144,7 @@ Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
   }
   const std::string folder = checkpoints_in(path);
   STERNA_TRY(may_read_folder(folder));
-  return newest(folder);
+  return newest(folder, run);
 }
 
 std::map<std::uint64_t, std::size_t> best_of_each_count(const std::vector<FoundCheckpoint>& found) {
@@ -191,6 +192,7 @@ std::vector<std::string> damaged_after(const SavedCheckpoint& taken) {
   for (const FoundCheckpoint& one : find_checkpoints(around.empty() ? "." : around.string())) {
     if (one.step <= taken.manifest.step) continue;
     if (!one.manifest && one.manifest.error().code == Errc::not_found) continue;
+    if (one.manifest && one.manifest->run != taken.manifest.run) continue;
     const Result<void> whole = one.manifest ? check_parts({one.folder, *one.manifest}, true)
                                             : Result<void>(one.manifest.error());
     if (!whole) lines.push_back(whole.error().message);

@@ -33,8 +33,10 @@ struct FoundCheckpoint {
 /// The folder of checkpoints that a person means: that of a run's directory, or the one given.
 std::string checkpoints_in(const std::string& path);
 
-/// Those in `folder`, the oldest first; none where there is no such folder.
-std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder);
+/// Those in `folder`, the oldest first; none where there is no such folder. `run`: those alone of
+/// which the manifest says that this run made them; empty: all.
+std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder,
+                                              const std::string& run = "");
 
 /// Whether each part is there and has its size; with `contents` its bytes are read, too. The error
 /// names the part.
@@ -45,10 +47,10 @@ Result<void> check_part(const SavedCheckpoint& checkpoint, const Manifest::Part&
                         bool contents);
 
 /// One checkpoint by what a person gives: its folder, or a folder of checkpoints or a run's
-/// directory, of which the newest whole one is taken. Every byte of its parts has been read and is
-/// that which was written. Errors: not_found, malformed, permission; each in a line that says what
-/// to do.
-Result<SavedCheckpoint> open_checkpoint(const std::string& path);
+/// directory, of which the newest whole one is taken, with `run` of that run's. Every byte of its
+/// parts has been read and is that which was written. Errors: not_found, malformed, permission;
+/// each in a line that says what to do.
+Result<SavedCheckpoint> open_checkpoint(const std::string& path, const std::string& run = "");
 
 /// Of those that as many examples measured, by their number (0: it was not noted), the index of the
 /// one of the highest precision@1, the earliest of equals.
@@ -63,8 +65,9 @@ std::optional<std::size_t> best_checkpoint(const std::vector<FoundCheckpoint>& f
 /// a precision@1; those of open_checkpoint(), also where an earlier one is whole.
 Result<SavedCheckpoint> open_best_checkpoint(const std::string& path);
 
-/// Why those beside `taken` that are of later steps are not whole, a line each, which names the
-/// file: what open_checkpoint() passes over. One that was never finished is no news.
+/// Why those of the same run beside `taken` that are of later steps are not whole, a line each,
+/// which names the file: what open_checkpoint() passes over. One that was never finished is no
+/// news.
 std::vector<std::string> damaged_after(const SavedCheckpoint& taken);
 
 /// The state that a checkpoint keeps, read by array and place, however it was cut.

@@ -94,14 +94,14 @@ Result<void> mend(RealMachine& machine, const HostSection& host, const std::stri
 }
 
 /// That have a manifest, the newest first; of a folder that is one itself, that.
-std::vector<actors::SavedCheckpoint> newest_first(const std::string& folder, double since) {
+std::vector<actors::SavedCheckpoint> newest_first(const std::string& folder,
+                                                  const std::string& run) {
   if (Result<actors::Manifest> own = actors::read_manifest(folder)) {
     return {actors::SavedCheckpoint{folder, std::move(*own)}};
   }
   std::vector<actors::SavedCheckpoint> all;
-  for (const actors::FoundCheckpoint& one : actors::find_checkpoints(folder)) {
-    const bool counts = one.manifest && actors::written_at(one.folder) >= since;
-    if (counts) all.push_back({one.folder, *one.manifest});
+  for (const actors::FoundCheckpoint& one : actors::find_checkpoints(folder, run)) {
+    if (one.manifest) all.push_back({one.folder, *one.manifest});
   }
   std::ranges::reverse(all);
   return all;
@@ -136,9 +136,9 @@ bool mend_all(RealMachine& machine, const ClusterFile& file, const actors::Saved
 }  // namespace
 
 void mend_newest(RealMachine& machine, const ClusterFile& file, const std::string& folder,
-                 double since, const std::function<void(const std::string& line)>& say,
+                 const std::string& run, const std::function<void(const std::string& line)>& say,
                  const std::function<bool()>& stop) {
-  const std::vector<actors::SavedCheckpoint> all = newest_first(folder, since);
+  const std::vector<actors::SavedCheckpoint> all = newest_first(folder, run);
   const bool copied = std::ranges::any_of(
       all, [](const actors::SavedCheckpoint& one) { return !one.manifest.copy.empty(); });
   if (!copied) return;

@@ -10,14 +10,14 @@
 
 namespace sterna::launcher {
 
-/// Looks at every byte of the newest checkpoint in `folder` that has a manifest and was not written
-/// before `since`, or of the one that `folder` is.
+/// Looks at every byte of the newest checkpoint in `folder` that has a manifest, or of the one that
+/// `folder` is. `run`: only that run's count (actors::find_checkpoints()).
 /// Each of its parts that is not as it was written is replaced by its copy, over the ssh of the
 /// file's host that has it, once that is; a line says so, or why not: then it is as it was, and the
 /// one before is looked at. `stop`: whether to wait no longer.
 void mend_newest(
-    RealMachine& machine, const ClusterFile& file, const std::string& folder, double since,
-    const std::function<void(const std::string& line)>& say,
+    RealMachine& machine, const ClusterFile& file, const std::string& folder,
+    const std::string& run, const std::function<void(const std::string& line)>& say,
     const std::function<bool()>& stop = [] { return false; });
 
 }  // namespace sterna::launcher

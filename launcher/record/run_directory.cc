@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "launcher/record/own_name.h"
+#include "launcher/text/json_line.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
 
@@ -140,7 +141,22 @@ Result<std::pair<LineFile, LineFile>> furnish(const std::string& path,
   return std::pair(std::move(metrics), std::move(events));
 }
 
+std::string identity_of(const std::filesystem::path& run, double time) {
+  return fmt::format("{}@{:.6f}", run.filename().string(), time);
+}
+
 }  // namespace
+
+std::optional<std::string> run_identity(const std::string& run_dir) {
+  std::ifstream metrics((std::filesystem::path(run_dir) / "metrics.jsonl").string());
+  std::string line;
+  if (!std::getline(metrics, line)) return std::nullopt;
+  const Json first = Json::parse(line, nullptr, false);
+  const std::optional<double> time =
+      first.is_object() ? json_number_of(first, "time") : std::nullopt;
+  if (!time) return std::nullopt;
+  return identity_of(json_text_of(first, "run", ""), *time);
+}
 
 Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
   std::error_code ignored;
@@ -161,8 +177,10 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
     if (!there) std::filesystem::remove_all(path, ignored);
     return std::move(files).error();
   }
-  return RunDirectory(std::move(path), std::move(*lock), std::move(files->first),
-                      std::move(files->second), !there);
+  std::string identity =
+      run_identity(path).value_or(identity_of(path, in_unix_seconds(options.now)));
+  return RunDirectory(std::move(path), std::move(identity), std::move(*lock),
+                      std::move(files->first), std::move(files->second), !there);
 }
 
 Result<void> RunDirectory::check(const RunDirectoryOptions& options) {

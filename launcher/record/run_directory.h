@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,10 @@ inline double in_unix_seconds(std::chrono::system_clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
+/// Tells the run in this directory from every other, wherever that is moved: what it was called,
+/// and when it began, by the first line of its metrics. None: it has not begun.
+std::optional<std::string> run_identity(const std::string& run_dir);
+
 class RunDirectory {
  public:
   /// Makes the folder, checks the disk's free space, and writes the first line of metrics.jsonl.
@@ -60,6 +65,8 @@ class RunDirectory {
   static Result<void> check(const RunDirectoryOptions& options);
 
   const std::string& path() const { return path_; }
+  /// run_identity() of it.
+  const std::string& identity() const { return identity_; }
   std::string resolved_path() const { return path_ + "/" + std::string(kResolvedFile); }
   std::string labels_path() const { return path_ + "/labels.txt"; }
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
@@ -88,15 +95,17 @@ class RunDirectory {
   void discard();
 
  private:
-  RunDirectory(std::string path, input::FolderLock lock, LineFile metrics, LineFile events,
-               bool made)
+  RunDirectory(std::string path, std::string identity, input::FolderLock lock, LineFile metrics,
+               LineFile events, bool made)
       : path_(std::move(path)),
+        identity_(std::move(identity)),
         lock_(std::move(lock)),
         metrics_(std::move(metrics)),
         events_(std::move(events)),
         made_(made) {}
 
   std::string path_;
+  std::string identity_;
   input::FolderLock lock_;
   LineFile metrics_;
   LineFile events_;

@@ -34,7 +34,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   }
   // Of the run's own: another's would be gone on from as if its steps were done here.
   auto found = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, true,
-                                      job.checkpoints_since);
+                                      only_of(job.file, job.identity));
   if (found != nullptr) job.from = std::move(found);
   const std::int64_t step =
       job.from ? static_cast<std::int64_t>(job.from->manifest.step) : std::int64_t{0};

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -33,31 +31,6 @@ std::string own_folder(const ClusterFile& file, const std::string& run_dir) {
   return (std::filesystem::path(run_dir) / actors::kCheckpointFolder).string();
 }
 
-/// When the run in this directory began, in seconds since 1970: by the first line of its metrics.
-std::optional<double> began(const std::string& run_dir) {
-  std::ifstream metrics((std::filesystem::path(run_dir) / "metrics.jsonl").string());
-  std::string line;
-  if (!std::getline(metrics, line)) return std::nullopt;
-  const auto first = nlohmann::json::parse(line, nullptr, false);
-  if (!first.is_object() || !first.contains("time")) return std::nullopt;
-  return first["time"].is_number() ? std::optional(first["time"].get<double>()) : std::nullopt;
-}
-
-/// The newest whole one that was made since the run began, in a folder where others' may lie; "":
-/// none.
-std::string newest_since(const std::string& run_dir, const ClusterFile& file) {
-  const std::optional<double> since = began(run_dir);
-  if (!since) return "";
-  auto there = actors::find_checkpoints(own_folder(file, run_dir));
-  std::ranges::reverse(there);
-  for (const actors::FoundCheckpoint& one : there) {
-    if (!one.manifest || actors::written_at(one.folder) < std::floor(*since)) continue;
-    if (one.manifest->net != file.job.net) continue;
-    if (actors::check_parts({one.folder, *one.manifest}, true)) return one.folder;
-  }
-  return "";
-}
-
 Result<actors::SavedCheckpoint> find(const ClusterFile& file, const std::string& run_dir) {
   const TrueOrText& resume = file.checkpoint.resume;
   if (!resume.text.empty()) return actors::open_checkpoint(expand_home(resume.text));
@@ -70,9 +43,7 @@ Result<actors::SavedCheckpoint> find(const ClusterFile& file, const std::string&
   if (actors::find_checkpoints(folder).empty()) {
     return Error{Errc::not_found, folder + ": there is no checkpoint yet"};
   }
-  // Before others', where they share the folder.
-  const std::string own = file.checkpoint.folder.empty() ? "" : newest_since(run_dir, file);
-  return actors::open_checkpoint(own.empty() ? folder : own);
+  return actors::open_checkpoint(folder, run_to_resume(file, run_dir));
 }
 
 /// Whether the run in this directory has said how it ended, with this step or a later one.
@@ -87,14 +58,24 @@ bool has_ended(const std::string& run_dir, std::uint64_t step) {
 
 }  // namespace
 
-Result<void> try_checkpoint_folder(const ClusterFile& file) {
-  if (!file.trains() || !file.checkpoint.on() || file.checkpoint.folder.empty()) return {};
-  const Result<void> tried = make_writable_folder(expand_home(file.checkpoint.folder));
-  if (tried) return {};
-  return Error{Errc::invalid_argument,
-               fmt::format("checkpoint.folder: {}; name another, or none for one in the run's "
-                           "directory",
-                           tried.error().message)};
+Result<std::optional<input::FolderLock>> take_checkpoint_folder(const ClusterFile& file) {
+  using Taken = std::optional<input::FolderLock>;
+  if (!file.trains() || !file.checkpoint.on() || file.checkpoint.folder.empty()) return Taken();
+  const std::string folder = expand_home(file.checkpoint.folder);
+  constexpr const char* kElsewhere = "name another, or none for one in the run's directory";
+  const Result<void> tried = make_writable_folder(folder);
+  if (!tried) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("checkpoint.folder: {}; {}", tried.error().message, kElsewhere)};
+  }
+  Result<input::FolderLock> lock = input::FolderLock::take(folder);
+  if (lock) return Taken(std::move(*lock));
+  if (lock.error().code != Errc::already_exists) {
+    return std::move(lock).error().in("checkpoint.folder");
+  }
+  return Error{Errc::already_exists,
+               fmt::format("checkpoint.folder: {}: another run keeps its checkpoints there now; {}",
+                           folder, kElsewhere)};
 }
 
 std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir) {
@@ -105,12 +86,12 @@ std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir
 std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std::string& folder,
                                                                       const std::string& net,
                                                                       std::uint64_t steps,
-                                                                      bool contents, double since) {
-  std::vector<actors::FoundCheckpoint> there = actors::find_checkpoints(folder);
+                                                                      bool contents,
+                                                                      const std::string& run) {
+  std::vector<actors::FoundCheckpoint> there = actors::find_checkpoints(folder, run);
   std::ranges::reverse(there);
   for (const actors::FoundCheckpoint& found : there) {
     if (!found.manifest || found.manifest->net != net) continue;
-    if (actors::written_at(found.folder) < since) continue;
     actors::SavedCheckpoint saved{found.folder, *found.manifest};
     if (saved.manifest.step >= steps || !actors::check_parts(saved, contents)) continue;
     return std::make_shared<const actors::SavedCheckpoint>(std::move(saved));
@@ -154,8 +135,8 @@ Result<void> check_may_begin(const std::string& run_dir) {
   std::error_code failed;
   if (std::filesystem::is_empty(run_dir, failed) || failed) return {};  // or it is not there
   const char* const why = has_ended(run_dir, 0) ? "there is a run that has ended, and no checkpoint"
-                          : began(run_dir)      ? nullptr
-                                                : "it is no run's directory, and not empty";
+                          : run_identity(run_dir) ? nullptr
+                                                  : "it is no run's directory, and not empty";
   if (why == nullptr) return {};
   return Error{Errc::already_exists,
                fmt::format("checkpoint.resume: {}: {}; give another --run-dir", run_dir, why)};
@@ -163,9 +144,14 @@ Result<void> check_may_begin(const std::string& run_dir) {
 
 }  // namespace
 
-double own_since(const ClusterFile& file, const std::string& run_dir, double now) {
-  if (file.checkpoint.folder.empty()) return 0;
-  return std::floor(began(run_dir).value_or(now));
+std::string only_of(const ClusterFile& file, const std::string& identity) {
+  return file.checkpoint.folder.empty() ? "" : identity;
+}
+
+std::string run_to_resume(const ClusterFile& file, const std::string& run_dir) {
+  if (!goes_on_in_place(file) || file.checkpoint.folder.empty()) return "";
+  const std::string own = run_identity(run_dir).value_or("");
+  return actors::find_checkpoints(own_folder(file, run_dir), own).empty() ? "" : own;
 }
 
 ClusterFile begun_again(ClusterFile file, const std::string& run_dir) {
@@ -176,8 +162,11 @@ ClusterFile begun_again(ClusterFile file, const std::string& run_dir) {
     if (before) file.gradient = before->gradient;
   }
   if (!file.checkpoint.folder.empty() && !goes_on_in_place(file)) {
-    const std::string own = newest_since(run_dir, file);
-    if (!own.empty()) file.checkpoint.resume = {.given = true, .text = own};
+    const std::string own = run_identity(run_dir).value_or("");
+    const auto newest = own.empty() ? nullptr
+                                    : newest_with_steps_left(own_folder(file, run_dir),
+                                                             file.job.net, UINT64_MAX, true, own);
+    if (newest != nullptr) file.checkpoint.resume = {.given = true, .text = newest->folder};
     return file;
   }
   const auto there = actors::find_checkpoints(own_folder(file, run_dir));
@@ -205,10 +194,8 @@ Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
   }
   if (manifest.step >= file.job.steps) {
     if (goes_on_in_place(file) && !has_ended(run_dir, manifest.step)) {
-      const std::string folder = own_folder(file, run_dir);
-      const double since = file.checkpoint.folder.empty() ? 0 : began(run_dir).value_or(0);
-      auto before =
-          newest_with_steps_left(folder, file.job.net, file.job.steps, true, std::floor(since));
+      auto before = newest_with_steps_left(own_folder(file, run_dir), file.job.net, file.job.steps,
+                                           true, run_to_resume(file, run_dir));
       if (before != nullptr) return before;
     }
     return Error{Errc::invalid_argument,

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/checkpoint/keeper.h"
 #include "actors/checkpoint/saved.h"
 #include "actors/job/job.h"
+#include "input/files/folder_lock.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "runtime/base/result.h"
@@ -20,26 +22,32 @@ bool goes_on_in_place(const ClusterFile& file);
 
 /// The file of a run that is begun again in its own directory: it goes on from its newest
 /// checkpoint; where it has none yet, it begins as it did. In a folder that the file names only
-/// what was made since the run began is its own. What codec = "auto" chose stays chosen.
+/// what the run made is its own. What codec = "auto" chose stays chosen.
 ClusterFile begun_again(ClusterFile file, const std::string& run_dir);
 
-/// Since when what is written where the file has its checkpoints is the run's own: 0, all is,
-/// unless the file names a folder, where others' may lie. `now`: when it begins, if it has not yet.
-double own_since(const ClusterFile& file, const std::string& run_dir, double now);
+/// Whose checkpoints the run of this identity may go on from by itself: its own, where the file
+/// names a folder, in which others' may lie; empty: all of its directory's.
+std::string only_of(const ClusterFile& file, const std::string& identity);
+
+/// The same of a run that is to be resumed as its file says: where nothing is its own, or the file
+/// says which to take, those of any.
+std::string run_to_resume(const ClusterFile& file, const std::string& run_dir);
 
 /// The newest whole one in `folder`, of this net, that leaves steps to be made; null where there is
-/// none. `contents`: every byte of it is read. `since`: those written before are passed over.
+/// none. `contents`: every byte of it is read. `run`: that run's alone; empty: any.
 std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std::string& folder,
                                                                       const std::string& net,
                                                                       std::uint64_t steps,
                                                                       bool contents,
-                                                                      double since = 0);
+                                                                      const std::string& run = "");
 
 /// Where the checkpoints lie that the run may go on from, or the one that its file names.
 std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir);
 
-/// An error where checkpoint.folder can take none: without it all of the run would go without one.
-Result<void> try_checkpoint_folder(const ClusterFile& file);
+/// The folder that the file names for its checkpoints, if it makes any: no other run may write
+/// there meanwhile. Errors, each in a line that says what to do: where it can take none, as all of
+/// the run would go without; already_exists where another run has it.
+Result<std::optional<input::FolderLock>> take_checkpoint_folder(const ClusterFile& file);
 
 /// Null where the run starts afresh: nothing is to be resumed, or its own directory has no
 /// checkpoint yet. A run that was stopped behind its last step, before it had said how good that

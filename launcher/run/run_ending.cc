@@ -123,7 +123,7 @@ std::optional<std::uint64_t> own_checkpoint(const JobOutcome& outcome, const Job
     return std::nullopt;
   }
   const auto newest = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps,
-                                             false, job.checkpoints_since);
+                                             false, only_of(job.file, job.identity));
   return newest == nullptr ? std::nullopt : std::optional(newest->manifest.step);
 }
 

@@ -304,7 +304,8 @@ class Job {
                   keeper_setup_of(options_.file, job, options_.data, options_.from.get(),
                                   options_.checkpoints));
     setup.resolved = options_.resolved;
-    setup.own_since = options_.checkpoints_since;
+    setup.run = options_.identity;
+    setup.shared = !options_.file.checkpoint.folder.empty();
     if (options_.file.checkpoint.folder.empty()) {
       setup.node_of = [this](const std::string& actor) { return places_.node_elsewhere(actor); };
     }

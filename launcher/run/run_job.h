@@ -28,8 +28,8 @@ struct JobOptions {
   std::string run_directory;  ///< for the result; may be empty
   std::string weights;        ///< file for the final weights; empty: none
   std::string checkpoints;    ///< folder for them; empty: none
-  /// Those that were written there before are another run's (actors::written_at()).
-  double checkpoints_since = 0;
+  /// The run's, which its checkpoints name (run_identity()).
+  std::string identity;
   std::string resolved;  ///< the file with every key explicit, as checkpoints keep it
   /// What the job goes on from; null: nothing.
   std::shared_ptr<const actors::SavedCheckpoint> from;

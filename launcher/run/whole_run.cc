@@ -186,7 +186,7 @@ void mend_before_restart(RealMachine& machine, JobOutcome& outcome, const JobOpt
   const auto told = [&] { outcome.told_while_stopping = true; };
   const SignalWatch interrupt(machine.loop(), SIGINT, told);
   const SignalWatch terminate(machine.loop(), SIGTERM, told);
-  mend_newest(machine, job.file, job.checkpoints, job.checkpoints_since, job.notice,
+  mend_newest(machine, job.file, job.checkpoints, only_of(job.file, job.identity), job.notice,
               [&] { return outcome.told_while_stopping; });
 }
 
@@ -267,7 +267,8 @@ class WholeRun {
 
   Result<void> find_where_it_begins() {
     if (file_.trains() && file_.checkpoint.resume.given) {
-      mend_newest(machine_, file_, folder_to_resume(file_, options_.run_dir), 0,
+      mend_newest(machine_, file_, folder_to_resume(file_, options_.run_dir),
+                  run_to_resume(file_, options_.run_dir),
                   [&](const std::string& line) { console().say(line); });
     }
     STERNA_ASSIGN(from_, checkpoint_to_resume(file_, options_.run_dir));
@@ -287,10 +288,12 @@ class WholeRun {
       return std::move(page).error();
     }
     page_ = std::move(page).value();
-    if (Result<void> tried = try_checkpoint_folder(file_); !tried) {
+    Result<std::optional<input::FolderLock>> taken = take_checkpoint_folder(file_);
+    if (!taken) {
       directory_->discard();
-      return tried;
+      return std::move(taken).error();
     }
+    checkpoint_folder_ = std::move(taken).value();
     // The run again, from this file alone: with the data that it is given now.
     resolved_ = file_;
     if (!file_.checkpoint.folder.empty()) {
@@ -368,7 +371,7 @@ class WholeRun {
                                                      ? directory_->checkpoints_path()
                                                      : expand_home(file_.checkpoint.folder))
                            .string();
-    job_.checkpoints_since = own_since(file_, directory_->path(), in_unix_seconds(now_));
+    job_.identity = directory_->identity();
     job_.resolved = launcher::resolved(resolved_);
     job_.weights = std::filesystem::absolute(directory_->weights_path()).string();
     job_.log_directory = std::filesystem::absolute(directory_->logs_path()).string();
@@ -559,7 +562,8 @@ class WholeRun {
   std::unique_ptr<MetricsServer> scraped_;               ///< null: nobody asked for it
   std::chrono::system_clock::time_point now_;            ///< when the directory was made
   std::optional<RunDirectory> directory_;
-  std::unique_ptr<PageServer> page_;  ///< null: nobody asked for it
+  std::optional<input::FolderLock> checkpoint_folder_;  ///< where the file names one
+  std::unique_ptr<PageServer> page_;                    ///< null: nobody asked for it
   ClusterFile resolved_;
   RememberedRun remembered_;
   const std::vector<OperatorKeys> operators_;

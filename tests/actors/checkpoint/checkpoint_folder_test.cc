@@ -22,10 +22,12 @@ using testing::ElementsAre;
 class CheckpointFolder : public testing::Test {
  protected:
   /// A whole one, but for its bytes.
-  void keep(std::uint64_t step, const std::optional<MeasuredPrecision>& precision) const {
+  void keep(std::uint64_t step, const std::optional<MeasuredPrecision>& precision,
+            const std::string& run = "") const {
     const std::string path = folder.path() + "/" + checkpoint_name(step);
     std::filesystem::create_directories(path);
     Manifest manifest;
+    manifest.run = run;
     manifest.net = "mlp";
     manifest.step = step;
     manifest.parts.push_back({"server0", "server0.safetensors", 8, {}});
@@ -53,13 +55,11 @@ TEST_F(CheckpointFolder, TheBestStaysOfThoseThatCompare) {
 }
 
 TEST_F(CheckpointFolder, OthersStayAndCountForNothing) {
-  for (const std::uint64_t step : {10, 20, 30, 40}) keep(step, MeasuredPrecision{0.9, 2000});
-  for (const std::uint64_t step : {10, 30}) {
-    const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
-    std::filesystem::last_write_time(folder.path() + "/" + checkpoint_name(step), before);
-  }
-  const double since = written_at(folder.path() + "/" + checkpoint_name(20)) - 60;
-  EXPECT_THAT(stay({.made = 40, .keep = 1, .since = since}), ElementsAre(10, 30, 40));
+  keep(10, MeasuredPrecision{0.9, 2000}, "other@1");
+  keep(15, MeasuredPrecision{0.9, 2000});  // nobody says whose it is
+  for (const std::uint64_t step : {20, 40}) keep(step, MeasuredPrecision{0.9, 2000}, "mine@2");
+  keep(30, MeasuredPrecision{0.9, 2000}, "other@1");
+  EXPECT_THAT(stay({.made = 40, .keep = 1, .run = "mine@2"}), ElementsAre(10, 15, 30, 40));
 }
 
 TEST_F(CheckpointFolder, ASamplesLuckMakesNoBest) {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -34,7 +33,8 @@ class CheckpointFolderTest : public testing::Test {
   }
   Result<void> tried(const std::string& name) {
     file_.checkpoint.folder = name;
-    return try_checkpoint_folder(file_);
+    const auto taken = take_checkpoint_folder(file_);
+    return taken ? Result<void>() : Result<void>(taken.error());
   }
   TemporaryFolder folder_;
   ClusterFile file_;
@@ -53,7 +53,22 @@ TEST_F(CheckpointFolderTest, OneThatCannotBeMadeIsRefused) {
               StartsWith("checkpoint.folder: cannot make the directory /proc/checkpoints: "));
   EXPECT_THAT(refused.error().message, HasSubstr("; name another"));
   file_.checkpoint.every_steps = 0;
-  EXPECT_TRUE(try_checkpoint_folder(file_).ok()) << "it makes none";
+  EXPECT_TRUE(take_checkpoint_folder(file_).ok()) << "it makes none";
+}
+
+TEST_F(CheckpointFolderTest, IsOneRunsAtATime) {
+  file_.checkpoint.folder = folder_ / "shared";
+  {
+    const auto taken = take_checkpoint_folder(file_);
+    ASSERT_TRUE(taken.ok() && taken->has_value());
+    const auto second = take_checkpoint_folder(file_);
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().message,
+              "checkpoint.folder: " + (folder_ / "shared").string() +
+                  ": another run keeps its checkpoints there now; name another, or none for one in "
+                  "the run's directory");
+  }
+  EXPECT_TRUE(take_checkpoint_folder(file_).ok());
 }
 
 TEST_F(CheckpointFolderTest, NewerOnesThatAreDamagedArePassedOverWithTheirFile) {
@@ -72,10 +87,8 @@ TEST_F(CheckpointFolderTest, NewerOnesThatAreDamagedArePassedOverWithTheirFile) 
 TEST_F(CheckpointFolderTest, ThatOthersShareItGoesOnFromItsOwn) {
   namespace fs = std::filesystem;
   const std::string shared = folder_ / "shared";
-  keep_checkpoint(shared, 80);
-  keep_checkpoint(shared, 10);
-  const std::string other = shared + "/checkpoints/" + actors::checkpoint_name(80);
-  fs::last_write_time(other, fs::last_write_time(other) - std::chrono::hours(1));
+  keep_checkpoint(shared, 80, "other@1.000000");
+  keep_checkpoint(shared, 10, "mine@60.500000");
   file_.job.net = "mlp";
   file_.job.steps = 100;
   file_.checkpoint.folder = shared + "/checkpoints";
@@ -86,13 +99,18 @@ TEST_F(CheckpointFolderTest, ThatOthersShareItGoesOnFromItsOwn) {
     return found && *found != nullptr ? (*found)->manifest.step : 0;
   };
   EXPECT_EQ(step(), 80U) << "it has none, and was told to go on from what there is";
-  const double now =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   fs::create_directories(run);
-  std::ofstream(run + "/metrics.jsonl")
-      << "{\"kind\":\"run\",\"time\":" << std::fixed << now - 60 << "}\n";
+  std::ofstream(run + "/metrics.jsonl") << R"({"kind":"run","run":"runs/mine","time":60.5})"
+                                           "\n";
   EXPECT_EQ(step(), 10U);
-  EXPECT_GE(own_since(file_, run, now), now - 61) << "and it removes no others";
+  EXPECT_EQ(run_to_resume(file_, run), "mine@60.500000") << "whose copies are asked for";
+  EXPECT_EQ(begun_again(file_, run).checkpoint.resume.text, "");
+  file_.checkpoint.resume = {};
+  EXPECT_EQ(begun_again(file_, run).checkpoint.resume.text,
+            shared + "/checkpoints/" + actors::checkpoint_name(10));
+  std::ofstream(run + "/metrics.jsonl") << R"({"kind":"run","run":"runs/mine","time":61})"
+                                           "\n";
+  EXPECT_EQ(begun_again(file_, run).checkpoint.resume.given, false) << "one of the same name";
 }
 
 class ResumedJob : public testing::Test {

@@ -32,10 +32,12 @@ class RunEndingTest : public testing::Test {
     options.file = job.file;
   }
 
-  void keep_checkpoint(std::uint64_t step, const std::string& net = "lenet") const {
+  void keep_checkpoint(std::uint64_t step, const std::string& net = "lenet",
+                       const std::string& run = "") const {
     const std::string path = job.checkpoints + "/" + actors::checkpoint_name(step);
     std::filesystem::create_directories(path);
     actors::Manifest manifest;
+    manifest.run = run;
     manifest.net = net;
     manifest.step = step;
     manifest.ranks = 1;
@@ -158,16 +160,11 @@ TEST_F(RunEndingTest, OthersCheckpointsAreNotItsOwn) {
 }
 
 TEST_F(RunEndingTest, WhatItIsStartedAgainFromIsItsOwn) {
-  keep_checkpoint(10);
-  keep_checkpoint(80);
-  const std::string others = job.checkpoints + "/" + actors::checkpoint_name(80);
-  std::filesystem::last_write_time(
-      others, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-  const double now = in_unix_seconds(std::chrono::system_clock::now());
-  job.checkpoints_since = own_since(job.file, folder.path(), now - 60);
-  EXPECT_EQ(job.checkpoints_since, 0) << "in its own directory there are no others'";
+  keep_checkpoint(10, "lenet", "mine@2");
+  keep_checkpoint(80, "lenet", "other@1");
+  job.identity = "mine@2";
+  EXPECT_EQ(only_of(job.file, job.identity), "") << "in its own directory there are no others'";
   job.file.checkpoint.folder = job.checkpoints;
-  job.checkpoints_since = own_since(job.file, folder.path(), now - 60);
   JobOutcome outcome = failed(true);
   outcome.record.result.checkpoint = job.checkpoints + "/" + actors::checkpoint_name(10);
   EXPECT_EQ(own_checkpoint(outcome, job), 10U);
