@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -172,6 +173,26 @@ TEST_F(RankNetTest, ALossThatIsNotANumberNamesRankAndStep) {
   EXPECT_EQ(loss.error().code, Errc::non_finite);
   EXPECT_EQ(loss.error().message.find("rank 3, step 7"), 0U) << loss.error().message;
   EXPECT_EQ(loss.error().message.find("after"), std::string::npos) << "there was none before";
+}
+
+// Its first layer has no weights yet, so that its input, however large, changes no loss.
+TEST_F(RankNetTest, AGradientThatIsNotFiniteNamesTheLossThatWas) {
+  start();
+  for (std::uint32_t t = 0; t < tensors; ++t) {
+    const std::span<float> values = replica->values(t);
+    if (values.size() > 80) continue;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7);
+  }
+  const auto pixels = make_buffer(2 * 28 * 28), levels = make_buffer(4 * sizeof(float));
+  std::ranges::fill(pixels->as<std::uint8_t>(), std::uint8_t{1});
+  levels->as<float>()[1] = levels->as<float>()[3] = 3e38F;
+  batch.pixels = share(pixels), batch.levels = share(levels);
+  ASSERT_TRUE(*net->forward(4, batch, tensors));
+  const Result<nets::Net::Loss> loss = net->backward({.step = 4});
+  ASSERT_FALSE(loss.ok());
+  EXPECT_EQ(loss.error().code, Errc::non_finite);
+  EXPECT_TRUE(loss.error().message.starts_with("rank 3, step 4, with a loss of "))
+      << loss.error().message;
 }
 
 TEST_F(RankNetTest, ALossThatIsNotANumberNamesTheLastThatWasOne) {
