@@ -1,10 +1,6 @@
 #include "actors/checkpoint/checkpoint_folder.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -15,21 +11,6 @@
 namespace sterna::actors {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-Result<void> sync(const std::string& path, int flags) {
-  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
-  if (opened < 0) return system_error(path, errno);
-  // Some file systems (of other machines) sync no folders.
-  const bool synced = ::fsync(opened) == 0 || errno == EINVAL || errno == EROFS;
-  const int failed = synced ? 0 : errno;
-  ::close(opened);
-  if (failed != 0) return system_error(path, failed);
-  return {};
-}
-
-}  // namespace
 
 Result<void> append_to_part(const std::string& path, ByteView bytes, bool first) {
   std::ofstream file(path, std::ios::binary | (first ? std::ios::trunc : std::ios::app));
@@ -50,10 +31,6 @@ Result<Bytes> read_of_part(const std::string& path, std::uint64_t offset, std::s
   const auto size = static_cast<std::size_t>(file.gcount());
   return share(buffer, size);
 }
-
-Result<void> sync_part(const std::string& path) { return sync(path, O_NOFOLLOW); }
-
-Result<void> sync_folder(const std::string& folder) { return sync(folder, O_DIRECTORY); }
 
 void remove_checkpoint(const std::string& checkpoint) {
   std::error_code ignored;

@@ -17,12 +17,6 @@ namespace sterna::actors {
 Result<void> append_to_part(const std::string& path, ByteView bytes, bool first);
 /// Up to `most` bytes from `offset` on; none at its end. Errors: not_found, io.
 Result<Bytes> read_of_part(const std::string& path, std::uint64_t offset, std::size_t most);
-/// What was appended outlives a power cut.
-Result<void> sync_part(const std::string& path);
-
-/// The names in it do.
-Result<void> sync_folder(const std::string& folder);
-
 /// The manifest first: without it there is no checkpoint.
 void remove_checkpoint(const std::string& checkpoint);
 /// What stays of a folder's checkpoints when another is there.

@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 /// All parts are here: makes a checkpoint of them.
 Result<void> finish(const SavedCheckpoint& copy, std::size_t keep) {
   for (const Manifest::Part& part : copy.manifest.parts) {
-    STERNA_TRY(sync_part((fs::path(copy.folder) / part.file).string()));
+    STERNA_TRY(sync_file(fs::path(copy.folder) / part.file));
   }
   STERNA_TRY(check_parts(copy, true));
   const fs::path all = fs::path(copy.folder).parent_path();
   STERNA_TRY(write_atomically(all / kCopiedClusterFile, copy.manifest.resolved));
   STERNA_TRY(write_manifest(copy.folder, copy.manifest));
-  STERNA_TRY(sync_folder(all.string()));
+  STERNA_TRY(sync_folder(all));
   remove_old_checkpoints(all.string(), {.made = copy.manifest.step, .keep = keep});
   return {};
 }

@@ -268,7 +268,7 @@ Task<Result<void>> CheckpointKeeper::fetch(ProcessId node, std::string actor, Pa
     offset += size;
   }
   auto hashing = compute([path]() -> Result<Hash> {
-    STERNA_TRY(sync_part(path));
+    STERNA_TRY(sync_file(path));
     return hash_of_file(path);
   });
   STERNA_CO_ASSIGN(const Hash hash, std::move(hashing));

@@ -83,7 +83,7 @@ Result<void> mend(RealMachine& machine, const HostSection& host, const std::stri
   const std::string beside = (fs::path(coming.folder) / part.file).string();
   Result<void> done = fetch(machine, host, copies + "/" + part.file, beside, part.bytes, stop);
   if (done) done = actors::check_part(coming, part, true);
-  if (done) done = actors::sync_part(beside);
+  if (done) done = sync_file(beside);
   std::error_code ignored;
   // What stands there may be no file.
   if (done && !fs::is_regular_file(fs::symlink_status(path, ignored)))

@@ -79,6 +79,16 @@ int await_bytes(int file) {
   return ready == 0 ? ETIMEDOUT : 0;
 }
 
+/// Syncs what lies at `path`; 0 or the errno.
+int sync(const fs::path& path, int flags) {
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (opened < 0) return errno;
+  const bool synced = ::fsync(opened) == 0 || errno == EINVAL || errno == EROFS;
+  const int failed = synced ? 0 : errno;
+  ::close(opened);
+  return failed;
+}
+
 }  // namespace
 
 Result<std::string> read_file(const fs::path& path, std::size_t most) {
@@ -138,13 +148,18 @@ Result<void> write_atomically(const fs::path& path, std::string_view text, mode_
 Result<void> rename_into_place(const fs::path& from, const fs::path& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) return cannot_write(to, errno);
   const fs::path folder = to.has_parent_path() ? to.parent_path() : fs::path(".");
-  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return cannot_write(to, errno);
-  // Some file systems (of other machines) sync no folders; the file is in place all the same.
-  const bool failed = ::fsync(opened) != 0 && errno != EINVAL && errno != EROFS;
-  const int saved = errno;
-  ::close(opened);
-  if (failed) return cannot_write(to, saved);
+  if (const int failed = sync(folder, O_DIRECTORY); failed != 0) return cannot_write(to, failed);
+  return {};
+}
+
+Result<void> sync_file(const fs::path& path) {
+  if (const int failed = sync(path, O_NOFOLLOW); failed != 0) return cannot_write(path, failed);
+  return {};
+}
+
+Result<void> sync_folder(const fs::path& folder) {
+  if (const int failed = sync(folder, O_DIRECTORY); failed != 0)
+    return cannot_write(folder, failed);
   return {};
 }
 

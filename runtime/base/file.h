@@ -34,6 +34,11 @@ Result<void> write_atomically(const std::filesystem::path& path, std::string_vie
 /// `from` must have been synced.
 Result<void> rename_into_place(const std::filesystem::path& from, const std::filesystem::path& to);
 
+/// What was written to a file outlives a power cut; the names in a folder do. A file system that
+/// syncs no folders, as some of other machines', is no error; a link in place of the file is.
+Result<void> sync_file(const std::filesystem::path& path);
+Result<void> sync_folder(const std::filesystem::path& folder);
+
 /// Makes `dir` and its parents, where they are not there.
 Result<void> make_directory(const std::filesystem::path& dir);
 
