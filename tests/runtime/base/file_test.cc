@@ -126,6 +126,17 @@ TEST_F(FileTest, AFolderThatTakesNoFilesIsAnError) {
               StartsWith("cannot write " + (folder_ / "a").string() + ": Permission denied"));
 }
 
+TEST_F(FileTest, FilesAndFoldersAreSyncedAndALinkIsNoFile) {
+  std::ofstream(path()) << "text";
+  EXPECT_TRUE(sync_file(path()).ok());
+  EXPECT_TRUE(sync_folder(folder_.path()).ok());
+  EXPECT_TRUE(sync_folder("/proc").ok()) << "which syncs nothing";
+  std::filesystem::create_symlink(path(), folder_ / "link");
+  EXPECT_FALSE(sync_file(folder_ / "link").ok());
+  EXPECT_THAT(sync_folder(path()).error().message, StartsWith("cannot write " + path()));
+  EXPECT_THAT(sync_file(folder_ / "none").error().message, HasSubstr("No such file"));
+}
+
 TEST(ExpandHome, ReplacesALeadingTildeOnly) {
   const char* home = std::getenv("HOME");
   ASSERT_NE(home, nullptr);
