@@ -207,6 +207,32 @@ def check_past(page, folder, sterna, environment):
         assert past.end() == 0, past.said()
 
 
+def check_resumed(page, folder, sterna, environment):
+    """A run that went on from step 1,000 counts its seconds from there: one a step."""
+    path = os.path.join(folder, "runs", "resumed")
+    os.makedirs(path)
+    lines = [{"format": 1, "kind": "run", "run": path, "time": 1}]
+    for step in range(1001, 1021):
+        lines.append({"kind": "loss", "step": step, "loss": 3, "decay_loss": 0})
+        if step % 10 == 0:
+            lines.append({"kind": "step", "step": step, "seconds": step - 1000, "bytes_up": 7, "bytes_down": 7})
+    with open(os.path.join(path, "metrics.jsonl"), "w") as metrics:
+        metrics.writelines(json.dumps(line) + "\n" for line in lines)
+    past = Sterna([sterna, "page", "runs/resumed"], folder, environment)
+    try:
+        page.open(past.url)
+        page.run("document.querySelector('#training details').open = true")
+        eventually(lambda: points(page) > 1, SOON, "its losses")
+        page.run("const x = document.querySelector('#x'); x.value = 'seconds';"
+                 "x.dispatchEvent(new Event('change'))")
+        ends = ("const rows = [...document.querySelectorAll('#training tbody tr')];"
+                "return [rows[0], rows.at(-1)].map(row => row.firstChild.textContent)")
+        eventually(lambda: sorted(page.run(ends)) == ["1 s", "20 s"], SOON, "its first and last second")
+        check_console(page)
+    finally:
+        assert past.end() == 0, past.said()
+
+
 def screenshots(page, folder):
     page.run("document.querySelector('#training details').open = false")
     for name, width, height, scheme in (("light", 1280, 1680, "light"), ("dark", 1280, 1680, "dark"),
@@ -262,6 +288,7 @@ def main():
             check_network(page.network())
             check_console(page)
             check_past(page, folder, sterna, environment)
+            check_resumed(page, folder, sterna, environment)
         finally:
             if page is not None:
                 page.close()
