@@ -2,6 +2,8 @@
 // and whoever runs `sterna join` on it there starts it.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
 #include "runtime/remote/join_placer.h"
@@ -19,9 +21,13 @@ class Joining final : public Placer {
     for (const HostSection& host : file.hosts) {
       if (is_remote(file, host)) options.hosts.insert(host.name);
     }
-    options.written = [say = start.say](const std::string& host, const std::string& path) {
-      say(fmt::format("waiting for {}: bring it the file {} and run there: sterna join FILE", host,
-                      path));
+    const std::string program =
+        file.program.path.empty()
+            ? ""
+            : " --program " + std::filesystem::path(file.program.path).filename().string();
+    options.written = [say = start.say, program](const std::string& host, const std::string& path) {
+      say(fmt::format("waiting for {}: bring it the file {} and run there: sterna join FILE{}",
+                      host, path, program));
     };
     return std::unique_ptr<Spawner>(
         std::make_unique<JoinPlacer>(machine.loop(), machine.spawner(), std::move(options)));

@@ -94,6 +94,29 @@ TEST_F(RunProgramTest, WithoutDoneWhenItGoesOnUntilItIsInterrupted) {
   EXPECT_EQ(end_of("adder1"), "done");
 }
 
+TEST_F(RunProgramTest, JoinsAHostThatSomebodyElseStarts) {
+  write("counter.toml",
+        program_table("counter_example") +
+            "done_when = [\"adder\"]\n[cluster]\nplacer = \"join\"\n"
+            "[[host]]\nname = \"here\"\n"
+            "[[host]]\nname = \"there\"\nssh = \"there\"\naddress = \"127.0.0.2\"\n"
+            "[[actor]]\ntype = \"counter\"\nhosts = [\"there\"]\nargs = { value = 40 }\n" +
+            kTwoAdders);
+  SternaProgram& program = RunTest::sterna({"run", "counter.toml", "--run-dir", "run"});
+  ASSERT_TRUE(says(program, "run there: sterna join FILE --program counter_example"))
+      << program.story();
+  SternaProgram& nowhere = RunTest::sterna({"join", "run/join/there", "--program", "nowhere"});
+  EXPECT_EQ(nowhere.exit_code(kPatience), 2) << nowhere.story();
+  EXPECT_THAT(nowhere.err(), HasSubstr("--program nowhere: No such file"));
+  const std::filesystem::path sterna = std::getenv("STERNA_BINARY");
+  SternaProgram& node =
+      RunTest::sterna({"join", "run/join/there", "--program",
+                       (sterna.parent_path() / "tests/counter_example").string()});
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story() << node.story();
+  EXPECT_EQ(node.exit_code(kPatience), 0) << node.story();
+  EXPECT_EQ(end_of("counter0"), "stopped");
+}
+
 TEST_F(RunProgramTest, ADeathEndsItWithItsCause) {
   SternaProgram& program = run_counter("");
   ASSERT_TRUE(says(program, "running, 1 actor: 1 running")) << program.story();

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -14,15 +15,25 @@
 namespace sterna::launcher {
 namespace {
 
-/// Becomes the node agent; returns only when it cannot. `path` is RUN_DIR/join/HOST of a run.
-int join(const std::string& path, const Console& console) {
+struct JoinOptions {
+  std::string file;     ///< RUN_DIR/join/HOST of a run
+  std::string program;  ///< what the run's file calls [program] path; empty: this one
+};
+
+/// Becomes the node agent; returns only when it cannot.
+int join(const JoinOptions& options, const Console& console) {
+  const std::string& path = options.file;
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return console.report(system_error(path, errno));
   const Result<Bootstrap> bootstrap = read_bootstrap_file(file, path);
   if (!bootstrap) return console.report(bootstrap.error());
   // The same process under its name in the run, so that everybody can tell whose it is.
+  const std::string program = options.program.empty() ? "/proc/self/exe" : options.program;
+  const std::string name = options.program.empty()
+                               ? own_program_name()
+                               : std::filesystem::path(program).filename().string();
   std::vector<std::string> words =
-      child_arguments(own_program_name(), bootstrap->identity.name, bootstrap->run, 0);
+      child_arguments(name, bootstrap->identity.name, bootstrap->run, 0);
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
@@ -30,22 +41,28 @@ int join(const std::string& path, const Console& console) {
   // Who is stopped is given up: Ctrl-Z would lose the host.
   std::signal(SIGTSTP, SIG_IGN);
   if (::dup2(file, STDIN_FILENO) < 0) return console.report(system_error(path, errno));
-  ::execv("/proc/self/exe", argv.data());
-  return console.report(system_error("cannot become the node agent", errno));
+  ::execv(program.c_str(), argv.data());
+  const int failed = errno;
+  return console.report(system_error(
+      options.program.empty() ? "cannot become the node agent" : "--program " + program, failed));
 }
 
 }  // namespace
 
 Command join_command() {
-  const auto file = std::make_shared<std::string>();
+  const auto o = std::make_shared<JoinOptions>();
   return {
       .name = "join",
       .help = "Be a host's node agent, under a supervisor of your own",
       .arguments = {{.name = "FILE",
-                     .into = file.get(),
+                     .into = &o->file,
                      .help = "The run's file for this host, RUN_DIR/join/HOST",
-                     .required = true}},
-      .run = [file](const Context& context) { return join(*file, context.console); },
+                     .required = true},
+                    {.name = "--program",
+                     .into = &o->program,
+                     .help = "Of a run of your own program: where it lies on this host",
+                     .type = "PATH"}},
+      .run = [o](const Context& context) { return join(*o, context.console); },
       .notes =
           "With placer = \"join\" `sterna run` and `sterna up` write a file for each host "
           "and wait.\n"
