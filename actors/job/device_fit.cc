@@ -28,15 +28,20 @@ std::size_t first_place(const MadeOnDevices& what, std::size_t place) {
   return static_cast<std::size_t>(found - what.devices.begin());
 }
 
-/// The first device on which so large a batch does not fit; none: it fits. Errors: those of making
-/// it, and the device's.
-Result<std::optional<Lack>> lack_of(const MadeOnDevices& what, const BatchSizes& sizes) {
+/// Of each place of `what.devices`; one that is there twice has them in its first.
+using Plans = std::vector<std::shared_ptr<kernels::KnownPlans>>;
+
+/// The first device on which so large a batch does not fit; none: it fits. `plans`: what is known
+/// of them, and will be. Errors: those of making it, and the device's.
+Result<std::optional<Lack>> lack_of(const MadeOnDevices& what, const BatchSizes& sizes,
+                                    const Plans& plans) {
   std::vector<std::shared_ptr<kernels::CountingDevice>> counting;
   MadeOnDevices::Devices on;
   for (std::size_t i = 0; i < what.devices.size(); ++i) {
     const std::size_t first = first_place(what, i);
     counting.push_back(first < i ? counting[first]
-                                 : std::make_shared<kernels::CountingDevice>(what.devices[i]));
+                                 : std::make_shared<kernels::CountingDevice>(what.devices[i],
+                                                                             plans[i]));
     on.push_back(counting.back());
   }
   STERNA_TRY(what.make(sizes, on));
@@ -48,8 +53,8 @@ Result<std::optional<Lack>> lack_of(const MadeOnDevices& what, const BatchSizes&
   return std::optional<Lack>();
 }
 
-bool fits(const MadeOnDevices& what, const BatchSizes& sizes) {
-  const Result<std::optional<Lack>> lack = lack_of(what, sizes);
+bool fits(const MadeOnDevices& what, const BatchSizes& sizes, const Plans& plans) {
+  const Result<std::optional<Lack>> lack = lack_of(what, sizes, plans);
   return lack && !*lack;
 }
 
@@ -57,7 +62,11 @@ bool fits(const MadeOnDevices& what, const BatchSizes& sizes) {
 
 Error memory_error(const Error& refused, const MadeOnDevices& what) {
   if (refused.code != Errc::overloaded) return refused;
-  const Result<std::optional<Lack>> found = lack_of(what, what.sizes);
+  Plans plans;
+  for (std::size_t i = 0; i < what.devices.size(); ++i) {
+    plans.push_back(std::make_shared<kernels::KnownPlans>());
+  }
+  const Result<std::optional<Lack>> found = lack_of(what, what.sizes, plans);
   if (!found || !*found) return refused;  // others have let go of some, or it lies in pieces
   const Lack& lack = **found;
   const std::string passes =
@@ -66,12 +75,12 @@ Error memory_error(const Error& refused, const MadeOnDevices& what) {
           : fmt::format(" in passes of {} (job.micro_batch)", what.sizes.micro_batch);
   const auto [whole, passed] = what.sizes;
   std::string instead = kNotOneImageFits;
-  const auto at_once = [&](std::uint32_t images) { return fits(what, {.batch = images}); };
+  const auto at_once = [&](std::uint32_t images) { return fits(what, {.batch = images}, plans); };
   if (const std::uint32_t batch = largest_batch(whole, at_once); batch > 0) {
     instead = fmt::format("the largest batch that fits is {}", batch);
   }
   const auto in_passes = [&, batch = whole](std::uint32_t images) {
-    return fits(what, {batch, images});
+    return fits(what, {batch, images}, plans);
   };
   const std::uint32_t images =
       what.splits ? largest_micro_batch(whole, passed == 0 ? whole : passed, in_passes) : 0;

@@ -35,7 +35,7 @@ struct MadeOnDevices {
 /// `refused`: why it could not be made, of which nothing is left. Where that is for lack of memory
 /// (overloaded), the same with what is needed, what is free, and the largest batch that fits, each
 /// counted by making it on devices that only count (kernels::CountingDevice); else as it was. Takes
-/// as long as the devices' libraries take for a few nets' plans.
+/// as long as the devices' libraries take for a few nets' plans, each shape of a convolution once.
 Error memory_error(const Error& refused, const MadeOnDevices& what);
 
 }  // namespace sterna::actors

@@ -45,7 +45,8 @@ class IdleStream final : public DeviceStream {
   }
   Result<std::unique_ptr<DeviceOperation>> convolution(
       const ConvolutionShape& shape) noexcept override {
-    return planned(counted_->convolution(shape));
+    return planned(
+        device_.plans().plan(shape, [this, &shape] { return counted_->convolution(shape); }));
   }
   Result<void> run(DeviceOperation&, const OperationTensors&) noexcept override { return {}; }
 
@@ -66,6 +67,43 @@ class IdleStream final : public DeviceStream {
 
 }  // namespace
 
+/// A plan that was made before.
+class KnownPlans::Said final : public DeviceOperation {
+ public:
+  explicit Said(const Known& of)
+      : workspace_(of.workspace), name_(of.name), makes_bf16s_(of.makes_bf16s) {}
+  std::size_t workspace() const noexcept override { return workspace_; }
+  std::string name() const noexcept override { return name_; }
+  bool makes_bf16s() const noexcept override { return makes_bf16s_; }
+
+ private:
+  std::size_t workspace_;
+  std::string name_;
+  bool makes_bf16s_;
+};
+
+Result<std::unique_ptr<DeviceOperation>> KnownPlans::plan(const ConvolutionShape& shape,
+                                                          const Ask& ask) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(known_, shape, &Known::shape);
+  if (found != known_.end()) {
+    if (found->none) return std::unique_ptr<DeviceOperation>();
+    return std::unique_ptr<DeviceOperation>(std::make_unique<Said>(*found));
+  }
+  STERNA_ASSIGN(std::unique_ptr<DeviceOperation> made, ask());
+  Known& known = known_.emplace_back(Known{.shape = shape, .none = made == nullptr, .name = {}});
+  if (made == nullptr) return made;
+  known.workspace = made->workspace();
+  known.name = made->name();
+  known.makes_bf16s = made->makes_bf16s();
+  return made;
+}
+
+std::size_t KnownPlans::least_free(std::size_t free) {
+  const std::lock_guard lock(mutex_);
+  return least_free_ = std::min(least_free_, free);
+}
+
 std::size_t CountingDevice::most() const {
   const std::lock_guard lock(mutex_);
   return most_;
@@ -73,9 +111,7 @@ std::size_t CountingDevice::most() const {
 
 Result<std::size_t> CountingDevice::free_beside_libraries() {
   STERNA_ASSIGN(const std::size_t free, counted_->free_memory());
-  const std::lock_guard lock(mutex_);
-  least_free_ = std::min(least_free_, free);
-  return least_free_;
+  return plans_->least_free(free);
 }
 
 Result<void*> CountingDevice::allocate(std::size_t bytes) noexcept {

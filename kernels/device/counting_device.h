@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,16 +17,45 @@
 
 namespace sterna::kernels {
 
+/// What a device's library has said of its convolutions, and how much it took meanwhile: for those
+/// who count for one device again and again, as a plan may take it seconds. Any threads may use it.
+class KnownPlans {
+ public:
+  /// What `ask` gives; of a shape that is known, what was said of it, which nothing can run.
+  using Ask = std::function<Result<std::unique_ptr<DeviceOperation>>()>;
+  Result<std::unique_ptr<DeviceOperation>> plan(const ConvolutionShape& shape, const Ask& ask);
+  /// The least of what was ever free.
+  std::size_t least_free(std::size_t free);
+
+ private:
+  struct Known {
+    ConvolutionShape shape;
+    bool none = false;  // there is no plan
+    std::size_t workspace = 0;
+    std::string name;
+    bool makes_bf16s = false;
+  };
+  class Said;
+
+  std::mutex mutex_;
+  std::vector<Known> known_;
+  std::size_t least_free_ = SIZE_MAX;
+};
+
 /// Its memory has no bytes: nobody may look at it, nor at what comes from it. Products and
 /// convolutions are the other device's, so that they take what its library says.
 class CountingDevice final : public Device {
  public:
-  explicit CountingDevice(std::shared_ptr<Device> counted) : counted_(std::move(counted)) {}
+  /// `plans`: of the other device.
+  explicit CountingDevice(std::shared_ptr<Device> counted,
+                          std::shared_ptr<KnownPlans> plans = std::make_shared<KnownPlans>())
+      : counted_(std::move(counted)), plans_(std::move(plans)) {}
 
   /// The most bytes of the other device's memory that would have been taken at any time.
   std::size_t most() const;
   /// How many were free there beside what its libraries take to plan. Errors: the other device's.
   Result<std::size_t> free_beside_libraries();
+  KnownPlans& plans() { return *plans_; }
 
   DeviceFacts facts() const noexcept override { return counted_->facts(); }
   Result<void*> allocate(std::size_t bytes) noexcept override;
@@ -50,12 +81,12 @@ class CountingDevice final : public Device {
 
  private:
   std::shared_ptr<Device> counted_;
+  std::shared_ptr<KnownPlans> plans_;
   mutable std::mutex mutex_;
   std::map<void*, std::size_t> pieces_;
   std::size_t next_ = std::size_t{1} << 44U;  // the address of the next one: nobody is there
   std::size_t used_ = 0;
   std::size_t most_ = 0;
-  std::size_t least_free_ = SIZE_MAX;  // after a plan was made
   DeviceAllocations given_;
 };
 

@@ -321,6 +321,7 @@ class HostStream : public DeviceStream {
   Result<std::unique_ptr<DeviceOperation>> convolution(
       const ConvolutionShape& shape) noexcept override {
     if (!libraries_) return std::unique_ptr<DeviceOperation>();
+    if (watch_) watch_->plans(shape);
     return host_convolution(shape);
   }
   Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {

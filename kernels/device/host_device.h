@@ -16,6 +16,7 @@ class HostDeviceWatch {
  public:
   virtual ~HostDeviceWatch() = default;
   virtual void launched(EncodePass /*pass*/, const EncodeLaunch& /*launch*/) {}
+  virtual void plans(const ConvolutionShape& /*shape*/) {}
   virtual void given_on_host(const void* /*memory*/, std::size_t /*bytes*/) {}
   virtual void released_on_host(const void* /*memory*/) {}
 };

@@ -38,6 +38,7 @@ struct ConvolutionShape {
   ConvolutionPass pass = ConvolutionPass::forward;
   Arithmetic arithmetic = Arithmetic::fp32;
   bool to_bf16s = false;  ///< of bf16s: that is what is wanted, where the library has a plan for it
+  friend bool operator==(const ConvolutionShape&, const ConvolutionShape&) = default;
 };
 
 /// Where they lie on the device, each at a multiple of 16 bytes.

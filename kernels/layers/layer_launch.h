@@ -166,6 +166,7 @@ struct Windows {
   std::uint32_t stride = 1;
   std::uint32_t rows_before = 0;
   std::uint32_t columns_before = 0;
+  friend bool operator==(const Windows&, const Windows&) = default;
 };
 
 enum class WindowPass : std::uint32_t {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "actors/checkpoint/saved.h"
@@ -33,6 +35,7 @@ Json facts_of(const actors::FoundCheckpoint& found, bool best) {
       if (precision->examples > 0) json["precision_examples"] = precision->examples;
     }
     if (!saved.manifest.copy.empty()) json["copy"] = saved.manifest.copy;
+    if (!saved.manifest.run.empty()) json["run"] = saved.manifest.run;
   }
   json["whole"] = whole.ok();
   if (!whole) json["why"] = whole.error().message;
@@ -49,6 +52,15 @@ std::string precision_of(const Json& facts) {
   return text;
 }
 
+/// Whether several runs made them, as in a folder that these share.
+bool of_several_runs(const std::vector<actors::FoundCheckpoint>& all) {
+  std::set<std::string> runs;
+  for (const actors::FoundCheckpoint& one : all) {
+    if (one.manifest) runs.insert(one.manifest->run);
+  }
+  return runs.size() > 1;
+}
+
 int checkpoints(const CheckpointsOptions& options, const Console& console) {
   const Result<std::string> run = run_directory_of(options.run);
   if (!run) return console.report(run.error());
@@ -62,6 +74,7 @@ int checkpoints(const CheckpointsOptions& options, const Console& console) {
   bool whole = false;
   const std::vector<actors::FoundCheckpoint> all = actors::find_checkpoints(folder);
   const std::optional<std::size_t> best = actors::best_checkpoint(all);
+  const bool several = of_several_runs(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const actors::FoundCheckpoint& found = all[i];
     const Json facts = facts_of(found, best == i);
@@ -76,10 +89,13 @@ int checkpoints(const CheckpointsOptions& options, const Console& console) {
         facts.contains("bytes") ? bytes_text(facts["bytes"].get<std::uint64_t>()) : "-";
     const std::string copy =
         facts.contains("copy") ? "; a copy at " + facts["copy"].get<std::string>() : "";
-    text += fmt::format("step {:>11}  {:>9}  precision@1 {:<16}  {}{}{}\n",
+    const std::string run = several && facts.contains("run")
+                                ? ", of " + printable(facts["run"].get<std::string>())
+                                : "";
+    text += fmt::format("step {:>11}  {:>9}  precision@1 {:<16}  {}{}{}{}\n",
                         thousands(static_cast<std::int64_t>(found.step)), size, precision_of(facts),
                         facts["whole"].get<bool>() ? "whole" : facts["why"].get<std::string>(),
-                        best == i ? ", the best" : "", copy);
+                        best == i ? ", the best" : "", run, copy);
   }
   if (text.empty() && !options.json) console.say(folder + ": there is no checkpoint");
   const int exit = console.result(text);

@@ -42,6 +42,18 @@ TEST_F(CheckpointsCommand, SaysOfHowManyExamplesAPrecisionIs) {
               HasSubstr("\"precision_examples\":2000"));
 }
 
+TEST_F(CheckpointsCommand, SaysWhoseEachIsWhereSeveralRunsShareAFolder) {
+  const std::string run = folder.path();
+  keep_checkpoint(run, 20, "mine@2.500000");
+  EXPECT_THAT(sterna({"checkpoints", run.c_str()}).out, EndsWith("whole\n"));
+  keep_checkpoint(run, 30, "other@1.000000");
+  EXPECT_THAT(
+      sterna({"checkpoints", run.c_str()}).out,
+      testing::ContainsRegex("whole, of mine@2.500000\nstep +30 .*whole, of other@1.000000\n"));
+  EXPECT_THAT(sterna({"checkpoints", run.c_str(), "--json"}).out,
+              HasSubstr("\"run\":\"other@1.000000\""));
+}
+
 TEST_F(CheckpointsCommand, NamesTheBestWhichOtherCommandsTake) {
   const std::string run = folder.path();
   keep_checkpoint(run, 20);
