@@ -2,7 +2,19 @@
 
 #include <cstring>
 
+#include "runtime/base/misuse.h"
+
 namespace sterna {
+
+namespace detail {
+
+void read_value_of_failed(const Error& error) {
+  misuse("the value of a failed Result is read: " + error.message);
+}
+
+void read_error_of_success() { misuse("the error of a Result is read that has none"); }
+
+}  // namespace detail
 
 std::string_view name(Errc code) {
   switch (code) {

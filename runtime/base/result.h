@@ -1,10 +1,10 @@
 // Result<T>: a value, or an error that says what failed, where, and what to do about it.
 //
 // Used wherever a peer, a user or a machine can be at fault. Assertions are for our own mistakes.
-// Nothing here throws; reading the value of a failed Result is a programming error (asserted).
+// Nothing here throws. Reading the value of a failed Result, or the error of one that is not, is
+// misuse, which ends the program in every build (runtime/base/misuse.h).
 #pragma once
 
-#include <cassert>
 #include <concepts>
 #include <memory>
 #include <string>
@@ -44,6 +44,12 @@ struct Error {
   [[nodiscard]] Error in(std::string_view context) &&;
 };
 
+namespace detail {
+/// Says which error it was, which nobody has looked at.
+[[noreturn]] void read_value_of_failed(const Error& error);
+[[noreturn]] void read_error_of_success();
+}  // namespace detail
+
 /// A union of our own: of std::variant each kind would cost what compiling the rest of it does.
 template <class T>
 class [[nodiscard]] Result {
@@ -71,15 +77,18 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok_; }
 
   T& value() & {
-    assert(ok_);
+    if (!ok_) [[unlikely]]
+      detail::read_value_of_failed(error_);
     return value_;
   }
   const T& value() const& {
-    assert(ok_);
+    if (!ok_) [[unlikely]]
+      detail::read_value_of_failed(error_);
     return value_;
   }
   T&& value() && {
-    assert(ok_);
+    if (!ok_) [[unlikely]]
+      detail::read_value_of_failed(error_);
     return std::move(value_);
   }
   T& operator*() & { return value(); }
@@ -89,11 +98,13 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   const Error& error() const& {
-    assert(!ok_);
+    if (ok_) [[unlikely]]
+      detail::read_error_of_success();
     return error_;
   }
   Error&& error() && {
-    assert(!ok_);
+    if (ok_) [[unlikely]]
+      detail::read_error_of_success();
     return std::move(error_);
   }
   /// The same; an error has "context: " before its message.
@@ -121,11 +132,13 @@ class [[nodiscard]] Result<void> {
   bool ok() const { return ok_; }
   explicit operator bool() const { return ok_; }
   const Error& error() const& {
-    assert(!ok_);
+    if (ok_) [[unlikely]]
+      detail::read_error_of_success();
     return error_;
   }
   Error&& error() && {
-    assert(!ok_);
+    if (ok_) [[unlikely]]
+      detail::read_error_of_success();
     return std::move(error_);
   }
   [[nodiscard]] Result in(std::string_view context) && {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <set>
+#include <string>
 #include <type_traits>
 
 namespace sterna {
@@ -68,6 +69,15 @@ TEST(Result, TakesAnothersPlaceWhateverTheTwoAre) {
     }
   }
   EXPECT_EQ(watched.use_count(), 1);
+}
+
+TEST(ResultDeathTest, WhoReadsWhatIsNotThereEndsTheProgram) {
+  EXPECT_DEATH((void)quarter(6).value(), "sterna: the value of a failed Result is read: odd");
+  const Result<std::string> failed = Error{Errc::io, "the disk is gone"};
+  EXPECT_DEATH((void)failed->size(), "sterna: .* is read: the disk is gone");
+  EXPECT_DEATH((void)quarter(8).error(), "sterna: the error of a Result is read that has none");
+  const Result<void> done;
+  EXPECT_DEATH((void)done.error(), "sterna: the error of a Result is read that has none");
 }
 
 TEST(Error, GathersContextOnItsWayUpAndKeepsItsKind) {
