@@ -132,12 +132,8 @@ void Links::hello_received(ChannelId channel, Lane lane, const PeerIdentity& fro
     return;
   }
   const Contact peer = admitted_.at(from.name);
-  const auto only_hello = [](void*, const Header& header) {
-    const bool hello = is_control(header) && header.type_id == type_id_of<Hello>();
-    return Expected{hello ? &kMessageType<Hello> : nullptr, !hello};
-  };
-  Result<Decoded> decoded = decode_envelope(message, only_hello, nullptr);
-  if (!decoded || decoded->header.sequence != 0) {
+  Result<Decoded> decoded = decode_only(message, kMessageType<Hello>);
+  if (!decoded || !is_control(decoded->header) || decoded->header.sequence != 0) {
     ++counters_.decode_errors;
     const std::string why = decoded ? "a first message out of order" : decoded.error().message;
     mute(peer, "malformed message: it did not begin with a Hello: " + why);

@@ -50,12 +50,6 @@ class PackedFrames final : public InMessage {
   std::vector<Bytes> frames_;
 };
 
-Expected only(void* type, const Header& header) {
-  const auto* wanted = static_cast<const MessageType*>(type);
-  const bool fits = header.kind == Kind::TELL && header.type_id == wanted->type_id;
-  return {fits ? wanted : nullptr, !fits};
-}
-
 }  // namespace
 
 Bytes pack_frames(std::span<const OutFrame> frames) {
@@ -80,9 +74,7 @@ Bytes pack_frames(std::span<const OutFrame> frames) {
 Result<std::unique_ptr<Mail>> unpack_mail(ByteView packed, const MessageType& type) {
   PackedFrames frames;
   STERNA_TRY(frames.parse(packed));
-  MessageType wanted = type;
-  STERNA_ASSIGN(Decoded decoded, decode_envelope(frames, only, &wanted));
-  if (!decoded.mail) return Error{Errc::malformed, "a packed message without a body"};
+  STERNA_ASSIGN(Decoded decoded, decode_only(frames, type));
   return std::move(decoded.mail);
 }
 

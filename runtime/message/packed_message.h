@@ -16,6 +16,7 @@ namespace sterna {
 
 namespace detail {
 Bytes pack_frames(std::span<const OutFrame> frames);
+/// A MessageMail of that type.
 Result<std::unique_ptr<Mail>> unpack_mail(ByteView packed, const MessageType& type);
 }  // namespace detail
 

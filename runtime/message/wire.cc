@@ -25,7 +25,8 @@ constexpr std::size_t kScratchWords = 512;
 // What a message costs its receiver beyond its frames: the queue entry, the mail.
 constexpr std::size_t kChargePerMessage = 64;
 constexpr int kNestingLimit = 16;
-// Of an error that a peer sends: it goes into logs, and into what is told of who dies of it.
+// Of an error that goes to a peer or comes from one: it goes into logs, and into what is told of
+// who dies of it. So a failure always fits into a frame.
 constexpr std::size_t kMostWords = 4096;
 // Of a message's frames those that are bytes where they lie; the others are segments, which double.
 constexpr std::size_t kMostReferenced = kMostFrames / 2;
@@ -121,7 +122,9 @@ std::size_t charge(const InMessage& message) {
 void FailureMail::encode_body(schema::Envelope::Builder& envelope, WireWriter&) const {
   auto failure = envelope.initBody().initAs<schema::Failure>();
   failure.setCode(static_cast<std::uint16_t>(error.code));
-  failure.setMessage(error.message);
+  const std::size_t words = std::min(error.message.size(), kMostWords);
+  std::memcpy(failure.initMessage(static_cast<unsigned>(words)).begin(), error.message.data(),
+              words);
 }
 
 namespace {
@@ -176,6 +179,10 @@ class Segments {
   kj::Array<capnp::word> large_;
 };
 
+Error not_accepted() {
+  return {Errc::malformed, "a message of a type that its target does not accept"};
+}
+
 Result<Decoded> decode_checked(schema::Envelope::Reader envelope, InMessage& message,
                                TypeResolver resolve, void* context) {
   Decoded decoded;
@@ -207,9 +214,7 @@ Result<Decoded> decode_checked(schema::Envelope::Reader envelope, InMessage& mes
     return decoded;
   }
   const Expected expected = resolve(context, header);
-  if (expected.refuse) {
-    return Error{Errc::malformed, "a message of a type that its target does not accept"};
-  }
+  if (expected.refuse) return not_accepted();
   if (header.kind == Kind::REPLY && header.type_id == 0) {
     decoded.mail = std::make_unique<EmptyMail>();
     return decoded;
@@ -237,6 +242,18 @@ Result<Decoded> decode_envelope(InMessage& message, TypeResolver resolve, void* 
   } catch (const kj::Exception& exception) {
     return Error{Errc::malformed, exception.getDescription().cStr()};
   }
+}
+
+Result<Decoded> decode_only(InMessage& message, const MessageType& type) {
+  const auto told = [](void* wanted, const Header& header) {
+    const auto* only = static_cast<const MessageType*>(wanted);
+    const bool fits = header.kind == Kind::TELL && header.type_id == only->type_id;
+    return Expected{fits ? only : nullptr, !fits};
+  };
+  MessageType wanted = type;
+  STERNA_ASSIGN(Decoded decoded, decode_envelope(message, told, &wanted));
+  if (decoded.header.kind != Kind::TELL) return not_accepted();
+  return decoded;
 }
 
 }  // namespace sterna

@@ -137,4 +137,9 @@ using TypeResolver = Expected (*)(void* context, const Header& header);
 /// value or Errc::malformed; Cap'n Proto's exceptions end here.
 Result<Decoded> decode_envelope(InMessage& message, TypeResolver resolve, void* context);
 
+/// The same where nothing else may come than what is told and of this type: its mail is a
+/// MessageMail of it. (A failure or a cancellation, which no resolver is asked about, is
+/// malformed.)
+Result<Decoded> decode_only(InMessage& message, const MessageType& type);
+
 }  // namespace sterna

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/message/packed_message.h"
 #include "runtime/transport/frame_batch.h"
 #include "tests/fuzz/message_list.h"
 
@@ -104,6 +105,16 @@ bool decodes(InMessage& message, Selector& selector) {
   return decoded.ok();
 }
 
+/// Unpacks it as one of the type that is chosen, as arguments and Bootstraps are: it is one then.
+void unpacks(const InMessage& message, const Selector& selector) {
+  std::vector<OutFrame> frames;
+  for (std::size_t i = 0; i < message.frames(); ++i) frames.push_back({message.frame(i), nullptr});
+  const std::vector<Known>& all = every_message();
+  const MessageType& type = *all[selector.choice % all.size()].type;
+  const auto mail = detail::unpack_mail(detail::pack_frames(frames).view(), type);
+  if (mail && (*mail)->type != &type) std::abort();
+}
+
 }  // namespace
 
 bool decode_input(const std::uint8_t* data, std::size_t size) {
@@ -123,6 +134,7 @@ bool decode_input(const std::uint8_t* data, std::size_t size) {
   cuts.back().bytes = size;
   FuzzedMessage message;
   for (const Cut& cut : cuts) message.add(input.bytes(cut.bytes), cut.misalignment);
+  unpacks(message, selector);
   if (message.frames() > 1 || !FrameBatchReader::is_batch(message.frame(0))) {
     return decodes(message, selector);
   }

@@ -13,7 +13,8 @@
 
 namespace sterna::fuzz {
 
-/// Decodes the input as every receiver of ours does. True if it was a message.
+/// Decodes the input as every receiver of ours does, and unpacks it as a message of one type, which
+/// it must be then. True if it was a message.
 bool decode_input(const std::uint8_t* data, std::size_t size);
 
 /// The input that stands for these frames (the bytes of each) with this misalignment.

@@ -96,6 +96,20 @@ TEST_F(LinkReceiving, WhoDoesNotBeginWithAHelloIsMuted) {
   EXPECT_EQ(a->links->counters().decode_errors, 1U);
 }
 
+TEST_F(LinkReceiving, NorIsAFailureOrACancellationTakenForOne) {
+  for (const Kind kind : {Kind::FAILURE, Kind::CANCEL, Kind::REPLY, Kind::ASK}) {
+    a->ends.clear();
+    a->links->admit(stranger.peer.contact);
+    stranger.channels[0] = stranger.peer.transport.dial(Lane::control, a->contact).value();
+    Header header;
+    header.kind = kind;
+    header.type_id = type_id_of<Hello>();
+    stranger.say(Lane::control, header, FailureMail(Error{Errc::io, "boo"}));
+    pass(1ms);
+    EXPECT_THAT(only_end(), HasSubstr("it did not begin with a Hello"));
+  }
+}
+
 TEST_F(LinkReceiving, AHelloThatIsNotTheFirstMessageIsMuted) {
   stranger.channels[0] = stranger.peer.transport.dial(Lane::control, a->contact).value();
   stranger.say_as(1, Lane::control, stranger.hello());

@@ -166,6 +166,12 @@ class Stranger {
     header.received = received;
     EXPECT_TRUE(peer.transport.send(channels[index(lane)], encode(encoder, header, message)).ok());
   }
+  /// A message of any kind, under the number that `header` has.
+  void say(Lane lane, const Header& header, const Mail& mail) {
+    const auto frames = encoder.encode(
+        header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
+    EXPECT_TRUE(peer.transport.send(channels[index(lane)], frames.value()).ok());
+  }
   static std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 
   MemoryPeer peer;

@@ -37,6 +37,23 @@ TEST(PackedMessage, OneOfAnotherTypeIsRefused) {
   EXPECT_THAT(refusal(std::string(text_of(pack(Total{42}).view()))), HasSubstr("does not accept"));
 }
 
+TEST(PackedMessage, OnlyWhatIsToldIsOneWhateverItsTypeSays) {
+  const FailureMail failure(Error{Errc::deadline, "boo"});
+  EnvelopeEncoder encoder;
+  for (const Kind kind : {Kind::ASK, Kind::REPLY, Kind::FAILURE, Kind::CANCEL}) {
+    for (const std::uint64_t type_id : {type_id_of<Add>(), std::uint64_t{0}}) {
+      Header header;
+      header.kind = kind;
+      header.type_id = type_id;
+      const auto write = [&](auto& envelope, WireWriter& writer) {
+        failure.encode_body(envelope, writer);
+      };
+      const Bytes packed = detail::pack_frames(encoder.encode(header, write).value());
+      EXPECT_THAT(refusal(std::string(text_of(packed.view()))), HasSubstr("does not accept"));
+    }
+  }
+}
+
 TEST(PackedMessage, EveryCutIsAnError) {
   const std::string packed = packed_add();
   for (std::size_t size = 0; size < packed.size(); ++size) refusal(packed.substr(0, size));

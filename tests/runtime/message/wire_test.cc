@@ -208,6 +208,41 @@ TEST(Wire, AFailureCarriesItsKindAndItsWords) {
   EXPECT_THAT(malformed(fails(static_cast<Errc>(999))), HasSubstr("unknown error code"));
 }
 
+TEST(Wire, AFailureOfManyWordsIsCutSoThatItFitsIntoAFrame) {
+  EnvelopeEncoder encoder;
+  Header header;
+  header.kind = Kind::FAILURE;
+  const FailureMail mail(Error{Errc::io, std::string(5U << 20, 'x')});
+  const auto write = [&](auto& envelope, WireWriter& writer) {
+    mail.encode_body(envelope, writer);
+  };
+  const auto frames = encoder.encode(header, write).value();
+  EXPECT_LT(charge(frames), 5000U);
+  HeldMessage arrived(frames);
+  const Result<Decoded> decoded = decode_envelope(arrived, nothing, nullptr);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  EXPECT_EQ(static_cast<const FailureMail&>(*decoded->mail).error.message, std::string(4096, 'x'));
+}
+
+TEST(Wire, WhereOneTypeIsDueNothingElseIsTakenForIt) {
+  EnvelopeEncoder encoder;
+  const FailureMail failure(Error{Errc::io, "boo"});
+  for (const Kind kind : {Kind::ASK, Kind::REPLY, Kind::FAILURE, Kind::CANCEL}) {
+    Header header;
+    header.kind = kind;
+    header.type_id = type_id_of<Add>();
+    const auto write = [&](auto& envelope, WireWriter& writer) {
+      failure.encode_body(envelope, writer);
+    };
+    HeldMessage arrived(encoder.encode(header, write).value());
+    EXPECT_THAT(malformed(decode_only(arrived, kMessageType<Add>)), HasSubstr("does not accept"));
+  }
+  HeldMessage told(encode(encoder, {}, Add{3}));
+  const Result<Decoded> decoded = decode_only(told, kMessageType<Add>);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  EXPECT_EQ(body<Add>(*decoded).amount, 3);
+}
+
 TEST(Wire, ABodyThatNobodyWaitsForIsLeftAlone) {
   EnvelopeEncoder encoder;
   HeldMessage arrived(encode(encoder, ask(), Add{1}));
