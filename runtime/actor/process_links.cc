@@ -164,8 +164,6 @@ void Process::failed_to_send(const Header& header, ActorId target, const Error& 
     reply({target, header.correlation, header.source},
           std::make_unique<FailureMail>(Error(error).in("the answer could not be sent")),
           Kind::FAILURE);
-  } else if (header.kind == Kind::FAILURE) {
-    links_->blame(target.process, "it takes no answers: " + error.message);
   } else if (error.code == Errc::overloaded || error.code == Errc::invalid_argument) {
     log_failure("what was told failed: a message is dropped: " + error.message);
   }

@@ -185,6 +185,7 @@ void Links::closed(ChannelId channel, std::string_view said, bool denied) {
   if (link.lost_cause.empty()) {
     link.lost_cause = "link lost: " + cause;
     link.lost_at = loop_.now();
+    recount(link);
   }
   // Each lane has an I/O thread of its own: what a peer said last on the other one may come after.
   const LaneState& other = link.lanes[1 - index(lane)];
@@ -197,6 +198,7 @@ void Links::end(ProcessId peer, const std::string& cause, bool fault, bool repor
   if (node.empty()) return;
   // Out of the table before anyone is told: what they send now opens a new session.
   Link& link = *node.mapped();
+  waiting_bytes_ -= link.counted;
   say_goodbye(link);
   slow_no_more(link);
   const auto tree = tree_peers_.find(peer);
@@ -329,16 +331,6 @@ Time Links::last_open(ProcessId peer) const {
 const LinkStatistics* Links::last_words(ProcessId peer) const {
   const Link* link = find(peer);
   return link == nullptr || !link->heard_words ? nullptr : &link->words;
-}
-
-std::uint64_t Links::queued_bytes() const {
-  std::uint64_t total = 0;
-  for (const auto& [peer, link] : links_) {
-    for (const LaneState& state : link->lanes) {
-      total += state.queued_bytes + (link->lost_cause.empty() ? 0 : state.kept_bytes);
-    }
-  }
-  return total;
 }
 
 void Links::set_tree_peer(ProcessId peer) { tree_peers_.try_emplace(peer); }

@@ -66,6 +66,9 @@ struct LinkOptions {
   std::uint64_t slow_below = 0;
   /// Bytes a peer may have unconsumed here, per lane; also the bound of what waits for credit.
   std::array<std::uint64_t, kLanes> window = {4U << 20, 64U << 20};
+  /// Asks of one peer of which it has taken no answer, nor the code of one; as many as may be under
+  /// way of a process (ProcessOptions::max_asks). Who has more is blamed.
+  std::size_t most_owed = 1U << 20;
   /// What an actor should have under way to or from one peer at a time (ByteWindow): as much as may
   /// wait on its link, so that nothing it sends finds no room. At 100 Mbit/s that takes 5.4 s.
   std::uint64_t most_under_way() const { return window[1]; }
@@ -169,8 +172,8 @@ class Links final : private Transport::Events, private Timers::Target {
   Time last_open(ProcessId peer) const;
   /// The last heartbeat's words about the peer; null before the first.
   const LinkStatistics* last_words(ProcessId peer) const;
-  /// Bytes waiting for credit or for a link, over all links.
-  std::uint64_t queued_bytes() const;
+  /// Bytes waiting for credit or for a connection, over all links.
+  std::uint64_t queued_bytes() const { return waiting_bytes_; }
   Duration loop_lag() const { return loop_lag_; }
   const LinkCounters& counters() const { return counters_; }
   const TransportCounters& transport_counters() const { return transport_.counters(); }
@@ -213,6 +216,10 @@ class Links final : private Transport::Events, private Timers::Target {
   void welcomed(Link& link, Lane lane, const Welcome& welcome);
   void end(ProcessId peer, const std::string& cause, bool fault, bool report);
   Result<void> send_now_or_queue(ProcessId to, const Header& header, std::unique_ptr<Mail> mail);
+  static std::string what_waits(const Link& link, const LaneState& state);
+  void owe(Link& link, LaneState& state, const Header& header, const Mail& mail);
+  void pay_owed(Link& link, Lane lane);
+  void recount(Link& link);
   /// `credit` as a peer has granted it, cut to what is believed of any peer.
   std::uint64_t within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const;
   Result<void> transmit(Link& link, Lane lane, const Header& header, std::unique_ptr<Mail> mail);
@@ -264,6 +271,7 @@ class Links final : private Transport::Events, private Timers::Target {
   std::vector<Contact> announced_;
   std::unordered_set<std::string> refused_;  // identities; each is logged once
   LinkCounters counters_;
+  std::uint64_t waiting_bytes_ = 0;  // of all links: each says it, with each heartbeat
   Chaos chaos_;
   std::function<void(const RoundTrip&)> on_round_trip_;
   std::vector<std::unique_ptr<Delayed>> delayed_;

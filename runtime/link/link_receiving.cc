@@ -275,6 +275,7 @@ void Links::control_received(Link& link, Lane lane, const Mail& mail) {
     if (news || link.lost_cause.ends_with(kConnectionLost)) {
       link.lost_cause = "link lost: " + std::string(kGoodbye);
     }
+    recount(link);
   } else if (mail.type == &kMessageType<Redial>) {
     asked_to_redial(link);
   } else if (lane != Lane::control) {

@@ -63,6 +63,7 @@ void Links::lose(Link& link, Lane lane, const std::string& cause) {
   state.open = state.doubtful = false;
   if (!link.lost_cause.empty()) return;
   link.lost_cause = cause;
+  recount(link);
   // What costs each connection that it is sent on is not tried for ever.
   const bool back = link.progressed || loop_.now() - link.back_at >= kTroubleLasts;
   if (link.progressed) link.fruitless = 0;
@@ -158,6 +159,7 @@ bool Links::go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t c
     // It went once, so it goes again.
     (void)put(link, lane, header_of(*mail, number++), *mail).ok();
   }
+  recount(link);
   if (link.lanes[1 - index(lane)].doubtful) {
     lose(link, lane == Lane::control ? Lane::data : Lane::control, link.lost_cause);
     dial_again(link);
@@ -183,6 +185,7 @@ void Links::back(Link& link) {
   log_(fmt::format("{}: linked again after {:.0f} ms", link.contact.identity.text(),
                    std::chrono::duration<double, std::milli>(loop_.now() - link.lost_at).count()));
   const std::string cause = std::exchange(link.lost_cause, {});
+  recount(link);
   const bool told = std::exchange(link.told, false);
   link.last_heard = link.back_at = loop_.now();
   // Where nothing is sent again nothing can cost it this connection.
@@ -207,6 +210,7 @@ bool Links::acknowledged(Link& link, const Header& header) {
     const std::uint64_t most = detail::kMostWindows * options_.window[index(lane)];
     if (state.granted + state.kept_bytes > state.sent + most) return false;
   }
+  if (!link.lost_cause.empty()) recount(link);
   return true;
 }
 

@@ -1,5 +1,7 @@
-// Links: sending within the credit that the peer has granted, and queueing beyond it.
+// Links: sending within the credit that the peer has granted, and what waits beyond it
+// (outbound.h).
 #include <algorithm>
+#include <utility>
 
 #include "runtime/link/link_state.h"
 
@@ -8,6 +10,8 @@ namespace sterna {
 using detail::control_header;
 using detail::index;
 using detail::is_control;
+using detail::Owed;
+using detail::WhenFull;
 
 Result<void> Links::send(ProcessId to, const Header& header, std::unique_ptr<Mail> mail) {
   const Fate fate = chaos_ ? chaos_(header, to) : Fate{};
@@ -43,7 +47,7 @@ Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
   Link& link = link_to(to);
   const Lane lane = mail->lane;
   LaneState& state = link.lanes[index(lane)];
-  if (state.open && state.queue.empty()) {
+  if (state.open && !state.anything_waits()) {
     if (is_control(header) || state.sent < state.granted) {
       // The charge is only known once encoded; a message may overdraw what is left of the window
       // (the receiver allows for one), so that any message can be sent at all.
@@ -54,18 +58,71 @@ Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
     mail->encode_body(envelope, writer);
   }));
   const std::uint64_t bytes = charge(frames);
-  if (!is_control(header) && state.queued_bytes > options_.window[index(lane)]) {
-    return Error{Errc::overloaded,
-                 std::to_string(state.queued_bytes) + " bytes already wait for " +
-                     (link.contact.identity.name.empty() ? "process " + std::to_string(to.value)
-                                                         : link.contact.identity.name)};
+  if (!state.owed.empty() || state.queued_bytes > options_.window[index(lane)]) {
+    const WhenFull policy = detail::when_full(header);
+    if (policy == WhenFull::refuse) return Error{Errc::overloaded, what_waits(link, state)};
+    if (policy == WhenFull::owe_its_code) {
+      owe(link, state, header, *mail);
+      return {};
+    }
+    if (policy == WhenFull::wait_or_blame &&
+        state.queued_bytes > detail::kMostWindows * options_.window[index(lane)]) {
+      blame(to, "it watches, and takes no word of it: " + what_waits(link, state));
+      return {};
+    }
   }
   const bool introduce =
       link.session == 0 && link.lanes[0].queue.empty() && link.lanes[1].queue.empty();
   state.queued_bytes += bytes;
   state.queue.push_back({header, std::move(mail), bytes});
+  recount(link);
   if (introduce) owner_.introduce(to);
   return {};
+}
+
+std::string Links::what_waits(const Link& link, const LaneState& state) {
+  const std::string& name = link.contact.identity.name;
+  return std::to_string(state.waiting_bytes()) + " bytes already wait for " +
+         (name.empty() ? "process " + std::to_string(link.peer.value) : name);
+}
+
+/// Of a failure that finds no room its code waits: a peer that asks faster than it takes answers
+/// costs us little, and one that means well gets as many as it asked for.
+void Links::owe(Link& link, LaneState& state, const Header& header, const Mail& mail) {
+  if (state.owed.size() >= options_.most_owed) {
+    blame(link.peer, "it asks, and takes no answers: " + what_waits(link, state));
+    return;
+  }
+  const auto* failure = dynamic_cast<const FailureMail*>(&mail);  // null where chaos repeats it
+  const Errc code = failure == nullptr ? Errc::overloaded : failure->error.code;
+  state.owed.push_back({header.source, header.correlation, code});
+  recount(link);
+}
+
+/// What was owed, once nothing waits before it, as credit allows.
+void Links::pay_owed(Link& link, Lane lane) {
+  LaneState& state = link.lanes[index(lane)];
+  while (state.open && !state.owed.empty() && state.sent < state.granted) {
+    Header header;
+    header.source = state.owed.front().source;
+    header.correlation = state.owed.front().correlation;
+    header.kind = Kind::FAILURE;
+    auto mail = std::make_unique<FailureMail>(
+        Error{state.owed.front().code,
+              "no more than the code of this answer found room: too much "
+              "waited for " +
+                  link.contact.identity.name});
+    state.owed.pop_front();
+    recount(link);
+    // A failure is never too large for a frame.
+    (void)transmit(link, lane, header, std::move(mail)).ok();
+  }
+}
+
+/// Of what waits on all links, what waits on this one: after each change of that.
+void Links::recount(Link& link) {
+  const std::uint64_t waits = link.waiting_bytes();
+  waiting_bytes_ += waits - std::exchange(link.counted, waits);
 }
 
 /// A message of its own number. An error is about this message only. If the connection is gone, the
@@ -88,6 +145,7 @@ Result<void> Links::transmit(Link& link, Lane lane, const Header& header,
     mail->charge = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
     state.kept_bytes += mail->charge;
     state.kept.push(std::move(mail));
+    if (!link.lost_cause.empty()) recount(link);
   }
   return {};
 }
@@ -114,11 +172,13 @@ void Links::flush(ProcessId peer, Lane lane) {
     Link* link = find(peer);
     if (link == nullptr) return;
     LaneState& state = link->lanes[index(lane)];
-    if (!state.open || state.queue.empty()) return;
+    if (!state.open) return;
+    if (state.queue.empty()) return pay_owed(*link, lane);
     if (!is_control(state.queue.front().header) && state.sent >= state.granted) return;
     Queued next = std::move(state.queue.front());
     state.queue.pop_front();
     state.queued_bytes -= next.charge;
+    recount(*link);
     const Result<void> sent = transmit(*link, lane, next.header, std::move(next.mail));
     if (!sent) owner_.failed_to_send(next.header, {peer, next.header.target}, sent.error());
   }
@@ -126,7 +186,7 @@ void Links::flush(ProcessId peer, Lane lane) {
 
 void Links::send_watch(ProcessId to, LocalId actor) {
   auto mail = std::make_unique<MessageMail<Watch>>(Watch{actor});
-  // Control messages are never refused.
+  // It waits as long as it has to.
   (void)send_now_or_queue(to, control_header<Watch>(), std::move(mail)).ok();
 }
 

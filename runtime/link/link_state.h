@@ -5,20 +5,15 @@
 
 #include "runtime/link/link.h"
 #include "runtime/link/link_messages.h"
+#include "runtime/link/outbound.h"
 #include "runtime/message/mail_queue.h"
 
 namespace sterna {
 
 namespace detail {
 
-/// A peer of another window may grant more than we would, but not without a bound.
-inline constexpr std::uint64_t kMostWindows = 4;
-
 inline std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 inline constexpr std::array<Lane, kLanes> kEveryLane = {Lane::control, Lane::data};
-
-/// What a link says itself goes to local id 0 and needs no credit.
-inline bool is_control(const Header& header) { return !header.target && header.kind == Kind::TELL; }
 
 template <class M>
 const M& body(const Mail& mail) {
@@ -64,6 +59,7 @@ struct Links::LaneState {
   std::uint64_t announced = 0;  // so many we have told the peer that it may send
   std::deque<Queued> queue;
   std::uint64_t queued_bytes = 0;
+  std::deque<detail::Owed> owed;  // behind the queue; while there are any, nothing else gets in
 
   std::uint64_t arrived = 0;  // of charged bytes: those of which the peer has said so
 
@@ -75,6 +71,8 @@ struct Links::LaneState {
       arrived += charge;
     }
   }
+  bool anything_waits() const { return !queue.empty() || !owed.empty(); }
+  std::uint64_t waiting_bytes() const { return queued_bytes + owed.size() * sizeof(detail::Owed); }
   /// Whether a message before the one of this number is under way.
   bool waits_behind(std::uint64_t number) const;
 };
@@ -116,7 +114,16 @@ struct Links::Link {
   LinkStatistics words;
   std::array<LaneState, kLanes> lanes;
   Pace pace;
+  std::uint64_t counted = 0;  // of what waits, in that of all links
 
+  /// For credit or for a connection, what has been sent and may have to go again with it.
+  std::uint64_t waiting_bytes() const {
+    std::uint64_t total = 0;
+    for (const LaneState& lane : lanes) {
+      total += lane.waiting_bytes() + (lost_cause.empty() ? 0 : lane.kept_bytes);
+    }
+    return total;
+  }
   bool open() const { return lanes[0].open && lanes[1].open; }
 };
 

@@ -140,6 +140,84 @@ TEST_F(ProcessLinks, AnAnswerThatFindsNoRoomEndsItsQuestionAtOnceAndSaysSo) {
   EXPECT_TRUE(a.wait(a.ask(store, Fetch{2000}, 1s)).ok());
 }
 
+/// The same on the lane of failures.
+struct Page {
+  using Wire = wire::Blob;
+  Bytes data;
+  STERNA_INLINE_MESSAGE(Page, FIELD(data, Data))
+};
+struct Turn {
+  using Wire = wire::Add;
+  using Reply = Page;
+  std::int64_t bytes = 0;
+  STERNA_INLINE_MESSAGE(Turn, FIELD(bytes, Amount))
+};
+struct Library : Interface<Turn> {};
+class LibraryActor final : public Actor<Library> {
+ public:
+  Result<Page> on(Turn turn) {
+    if (turn.bytes < 0) return Error{Errc::io, std::string(5U << 20, 'x')};
+    return Page{share(make_buffer(static_cast<std::size_t>(turn.bytes)))};
+  }
+};
+
+TEST_F(ProcessLinks, WhoAsksMoreThanItsAnswersHaveRoomForIsToldSoAndNotBlamed) {
+  options.window = {1U << 16, 4096};
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto library = b.spawn<LibraryActor>();
+  EXPECT_TRUE(a.wait(a.ask(library, Turn{1}, 1s)).ok());
+  std::vector<Future<Page>> answers;
+  for (int i = 0; i < 600; ++i) answers.push_back(a.ask(library, Turn{2000}, 10s));
+  int came = 0;
+  int refused = 0;
+  for (Future<Page>& answer : answers) {
+    const Result<Page> page = a.wait(std::move(answer));
+    if (page.ok()) {
+      ++came;
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(page.error().code, Errc::overloaded) << page.error().message;
+    EXPECT_THAT(page.error().message, HasSubstr("for a"));
+  }
+  EXPECT_GE(came, 60);  // a window that is sent, and one that waits
+  EXPECT_GE(refused, 300);
+  EXPECT_EQ(b.links()->counters().faults, 0U);
+  EXPECT_EQ(b.links()->queued_bytes(), 0U);
+  EXPECT_TRUE(a.wait(a.ask(library, Turn{2000}, 1s)).ok());
+}
+
+TEST_F(ProcessLinks, TwoThatAskEachOtherTooMuchBothHearOfEachQuestion) {
+  options.window = {1U << 16, 4096};
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto at_a = a.spawn<LibraryActor>();
+  const auto at_b = b.spawn<LibraryActor>();
+  EXPECT_TRUE(a.wait(a.ask(at_b, Turn{1}, 1s)).ok());
+  std::vector<Future<Page>> answers;
+  for (int i = 0; i < 900; ++i) {
+    answers.push_back(a.ask(at_b, Turn{2000}, Duration::max()));
+    answers.push_back(b.ask(at_a, Turn{2000}, Duration::max()));
+  }
+  pass(1s);
+  for (Future<Page>& answer : answers) ASSERT_TRUE(answer.ready());
+  EXPECT_EQ(a.links()->counters().faults + b.links()->counters().faults, 0U);
+  EXPECT_EQ(a.links()->queued_bytes() + b.links()->queued_bytes(), 0U);
+}
+
+TEST_F(ProcessLinks, AFailureOfManyWordsIsCutAndHarmsNobody) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto library = b.spawn<LibraryActor>();
+  const Result<Page> page = a.wait(a.ask(library, Turn{-1}, 1s));
+  ASSERT_FALSE(page.ok());
+  EXPECT_EQ(page.error().code, Errc::io);
+  EXPECT_EQ(page.error().message, std::string(4096, 'x'));
+  EXPECT_EQ(b.links()->counters().faults, 0U);
+  EXPECT_TRUE(a.wait(a.ask(library, Turn{1}, 1s)).ok());
+}
+
 TEST_F(ProcessLinks, ALostLinkEndsItsAsksAndTheNextMessageOpensANewSession) {
   Process& a = *start("a").process;
   Process& b = *start("b").process;

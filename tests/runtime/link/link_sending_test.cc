@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "tests/runtime/link/linked.h"
 
 namespace sterna::test {
@@ -25,8 +28,33 @@ class LinkSending : public LinkFixture {
     for (const auto& mail : b->mails) b->links->consumed(kA, *mail);
     b->mails.clear();
   }
+  /// More than a window waits on a's control lane: b takes nothing.
+  void fill() {
+    link(*a, *b);
+    while (a->tell(kB, 0).ok()) continue;
+    EXPECT_GT(a->links->queued_bytes(), 4096U);
+  }
+  /// b's owner handles all that comes, until a has sent all that waited.
+  void drain() {
+    for (int i = 0; i < 100; ++i) {
+      pass(1ms);
+      for (const auto& mail : b->mails) b->links->consumed(kA, *mail);
+      for (auto& mail : b->mails) heard.push_back(std::move(mail));
+      b->mails.clear();
+    }
+    EXPECT_EQ(a->links->queued_bytes(), 0U);
+  }
+  Result<void> send(Kind kind, std::uint64_t correlation, std::unique_ptr<Mail> mail) {
+    Header header{kind == Kind::FAILURE ? LocalId{} : LocalId{5}, {6}, correlation, kind};
+    header.type_id = mail->type == nullptr ? 0 : mail->type->type_id;
+    return a->links->send(kB, header, std::move(mail));
+  }
+  Result<void> fail(std::uint64_t correlation, Errc code) {
+    return send(Kind::FAILURE, correlation, std::make_unique<FailureMail>(Error{code, "words"}));
+  }
   std::unique_ptr<Linked> a;
   std::unique_ptr<Linked> b;
+  std::vector<std::unique_ptr<Mail>> heard;  // by b, and handled
 };
 
 TEST_F(LinkSending, WhatIsSentBeforeThereIsALinkWaitsAndArrivesInOrder) {
@@ -109,6 +137,138 @@ TEST_F(LinkSending, WhatWaitsIsBoundedAndTheRestIsAnErrorThatNamesThePeer) {
   EXPECT_EQ(taken.error().code, Errc::overloaded);
   EXPECT_THAT(taken.error().message, AllOf(HasSubstr("bytes already wait"), HasSubstr("b")));
   EXPECT_LT(a->links->queued_bytes(), 2U * 4096U);
+}
+
+TEST_F(LinkSending, WhatWaitsIsCountedWithoutALookAtEachLink) {
+  start();
+  const auto links = [this](std::uint64_t count) {
+    for (std::uint64_t peer = 0; peer < count; ++peer) {
+      EXPECT_TRUE(a->tell({100 + peer}, 1).ok());
+    }
+    const std::uint64_t each = a->links->queued_bytes() / count;
+    EXPECT_GT(each, 100U);
+    EXPECT_EQ(a->links->queued_bytes(), each * count);
+    auto fastest = std::chrono::steady_clock::duration::max();
+    for (int i = 0; i < 20; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (int k = 0; k < 100; ++k) EXPECT_EQ(a->links->queued_bytes(), each * count);
+      fastest = std::min(fastest, std::chrono::steady_clock::now() - begin);
+    }
+    for (std::uint64_t peer = 0; peer < count; ++peer) {
+      a->links->unreachable({100 + peer}, "nobody is there");
+    }
+    EXPECT_EQ(a->links->queued_bytes(), 0U);
+    return fastest;
+  };
+  const auto of_few = links(20);
+  EXPECT_LT(links(20'000), 50 * of_few);  // were each looked at: a thousand times
+}
+
+TEST_F(LinkSending, WhatIsKeptOfALostConnectionWaitsAsWell) {
+  options.patience = 30s;
+  start();
+  link(*a, *b);
+  ASSERT_TRUE(a->tell(kB, 1).ok());
+  EXPECT_EQ(a->links->queued_bytes(), 0U);
+  network.set_parted("a", "b", true);
+  network.cut("a", "b");
+  ASSERT_TRUE(a->tell(kB, 2).ok());
+  const std::uint64_t waits = a->links->queued_bytes();
+  EXPECT_GT(waits, 200U);  // both
+  network.set_parted("a", "b", false);
+  pass(5s);
+  EXPECT_THAT(b->amounts(), ElementsAre(1, 2));
+  EXPECT_EQ(a->links->queued_bytes(), 0U);
+}
+
+TEST_F(LinkSending, WhereAWindowWaitsWhatIsToldAskedCancelledOrAnsweredIsNotTaken) {
+  start();
+  fill();
+  for (const Kind kind : {Kind::TELL, Kind::ASK, Kind::CANCEL, Kind::REPLY}) {
+    const Result<void> taken = send(kind, 1, std::make_unique<MessageMail<Add>>(Add{1}));
+    ASSERT_FALSE(taken.ok()) << static_cast<int>(kind);
+    EXPECT_EQ(taken.error().code, Errc::overloaded);
+  }
+  EXPECT_THAT(a->ends, IsEmpty());
+}
+
+TEST_F(LinkSending, OfAFailureTheCodeWaitsThenAndGoesInItsOrder) {
+  start();
+  fill();
+  const std::uint64_t before = a->links->queued_bytes();
+  constexpr std::uint64_t kFailures = 1000;
+  for (std::uint64_t i = 0; i < kFailures; ++i) {
+    ASSERT_TRUE(fail(i, i % 2 == 0 ? Errc::overloaded : Errc::not_found).ok());
+  }
+  EXPECT_LE(a->links->queued_bytes(), before + 24 * kFailures);
+  EXPECT_FALSE(a->tell(kB, 1).ok());  // it would overtake them
+  drain();
+  ASSERT_TRUE(a->tell(kB, 1).ok());
+  drain();
+  EXPECT_EQ(heard.back()->kind, Kind::TELL);
+  std::uint64_t next = 0;
+  for (const auto& mail : heard) {
+    if (mail->kind != Kind::FAILURE) continue;
+    const Error& error = static_cast<const FailureMail&>(*mail).error;
+    EXPECT_EQ(mail->correlation, next);
+    EXPECT_EQ(mail->source, (ActorId{kA, {6}}));
+    EXPECT_EQ(error.code, next % 2 == 0 ? Errc::overloaded : Errc::not_found);
+    EXPECT_THAT(error.message, HasSubstr("too much waited for b"));
+    ++next;
+  }
+  EXPECT_EQ(next, kFailures);
+  EXPECT_THAT(a->ends, IsEmpty());
+  EXPECT_THAT(b->ends, IsEmpty());
+}
+
+TEST_F(LinkSending, WhoAsksMoreThanItCanAndTakesNoAnswersIsBlamed) {
+  options.most_owed = 100;
+  start();
+  fill();
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(fail(i, Errc::overloaded).ok());
+  EXPECT_THAT(a->ends, IsEmpty());
+  ASSERT_TRUE(fail(100, Errc::overloaded).ok());
+  ASSERT_EQ(a->ends.size(), 1U);
+  EXPECT_THAT(a->ends[0],
+              AllOf(HasSubstr("b: it asks, and takes no answers"), HasSubstr("(fault)")));
+  EXPECT_EQ(a->links->queued_bytes(), 0U);
+}
+
+TEST_F(LinkSending, WhatOurActorsWatchWaitsAsLongAsItHasTo) {
+  start();
+  fill();
+  constexpr std::uint64_t kWatches = 1000;
+  for (std::uint64_t i = 0; i < kWatches; ++i) a->links->send_watch(kB, {i});
+  EXPECT_GT(a->links->queued_bytes(), 8 * 4096U);
+  drain();
+  EXPECT_EQ(b->watched.size(), kWatches);
+  EXPECT_THAT(a->ends, IsEmpty());
+}
+
+TEST_F(LinkSending, OfTheDeathsThatAPeerWatchesFourWindowsWaitAndWhoMakesMoreIsBlamed) {
+  start();
+  fill();
+  std::uint64_t most = 0;
+  int deaths = 0;
+  while (a->ends.empty() && deaths < 1000) {
+    most = a->links->queued_bytes();
+    a->links->send_down(kB, {{kA, {9}}, "a", 1, "it stopped, or never was"});
+    ++deaths;
+  }
+  EXPECT_GT(most, 4 * 4096U);
+  EXPECT_LT(most, 5 * 4096U);
+  ASSERT_EQ(a->ends.size(), 1U);
+  EXPECT_THAT(a->ends[0],
+              AllOf(HasSubstr("b: it watches, and takes no word of it"), HasSubstr("(fault)")));
+  EXPECT_EQ(a->links->queued_bytes(), 0U);
+}
+
+TEST_F(LinkSending, TheDeathsThatWaitComeAllTheSame) {
+  start();
+  fill();
+  for (std::uint64_t i = 1; i <= 20; ++i) a->links->send_down(kB, {{kA, {i}}, "a", 1, "why"});
+  drain();
+  EXPECT_EQ(b->downs.size(), 20U);
 }
 
 TEST_F(LinkSending, AMessageLargerThanTheWindowIsSentWholeAllTheSame) {
