@@ -3,6 +3,10 @@
 // Lazy: nothing runs until it is awaited or started. The task owns its frame, so destroying the
 // outermost one (which its actor owns) destroys everything it was waiting in.
 //
+// One coroutine awaits it at a time, and has its value once; more is misuse, which ends the program
+// (runtime/base/misuse.h), as with a Future. Who is destroyed as it waits leaves the task as it is:
+// it goes on, and another may await it. Who awaits a task that is destroyed waits for ever.
+//
 // STERNA_CO_TRY and STERNA_CO_ASSIGN are what STERNA_TRY and STERNA_ASSIGN are outside coroutines.
 #pragma once
 
@@ -12,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/base/misuse.h"
 #include "runtime/base/result.h"
 
 namespace sterna {
@@ -21,8 +26,15 @@ class Task;
 
 namespace detail {
 
+class TaskWait;
+
 struct TaskPromiseBase {
-  std::coroutine_handle<> awaiting = std::noop_coroutine();
+  TaskPromiseBase() = default;
+  TaskPromiseBase(const TaskPromiseBase&) = delete;
+  TaskPromiseBase& operator=(const TaskPromiseBase&) = delete;
+  ~TaskPromiseBase();
+
+  TaskWait* wait = nullptr;  // of who awaits it
   bool started = false;
   std::exception_ptr exception;  // travels to the actor's outermost frame, which ends the actor
 
@@ -31,13 +43,48 @@ struct TaskPromiseBase {
     bool await_ready() noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) noexcept {
-      return self.promise().awaiting;
+      return waiter_of(self.promise());
     }
     void await_resume() noexcept {}
   };
   Resume final_suspend() noexcept { return {}; }
   void unhandled_exception() { exception = std::current_exception(); }
+  static std::coroutine_handle<> waiter_of(const TaskPromiseBase& promise) noexcept;
 };
+
+/// A coroutine's wait for a task, in that coroutine's frame: whichever of the two frames is
+/// destroyed first, the other does not look for it.
+class TaskWait {
+ public:
+  explicit TaskWait(TaskPromiseBase& promise) : promise_(&promise) {}
+  TaskWait(const TaskWait&) = delete;
+  TaskWait& operator=(const TaskWait&) = delete;
+  ~TaskWait() { leave(); }
+
+ protected:
+  void begin(std::coroutine_handle<> waiter) {
+    if (promise_->wait != nullptr)
+      misuse("two coroutines await one Task: the first would never go on");
+    promise_->wait = this;
+    waiter_ = waiter;
+  }
+  void leave() {
+    if (promise_ != nullptr && promise_->wait == this) promise_->wait = nullptr;
+    promise_ = nullptr;
+  }
+
+ private:
+  friend struct TaskPromiseBase;
+  TaskPromiseBase* promise_;  ///< null once it is over
+  std::coroutine_handle<> waiter_;
+};
+
+inline TaskPromiseBase::~TaskPromiseBase() {
+  if (wait != nullptr) wait->promise_ = nullptr;
+}
+inline std::coroutine_handle<> TaskPromiseBase::waiter_of(const TaskPromiseBase& promise) noexcept {
+  return promise.wait != nullptr ? promise.wait->waiter_ : std::noop_coroutine();
+}
 
 template <class T>
 struct TaskPromise : TaskPromiseBase {
@@ -73,24 +120,49 @@ class [[nodiscard]] Task {
     if (handle_) handle_.destroy();
   }
 
-  /// Runs until it first waits, so that several can be under way before one is awaited.
+  /// Runs until it first waits, so that several can be under way before one is awaited. Once, and
+  /// not of one that has been awaited.
   void start() {
-    handle_.promise().started = true;
+    if (std::exchange(promise().started, true)) misuse("a Task is started that runs already");
     handle_.resume();
   }
 
-  bool await_ready() const noexcept { return handle_.done(); }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
-    handle_.promise().awaiting = awaiting;
-    if (handle_.promise().started) return std::noop_coroutine();
-    return handle_;
-  }
-  T await_resume() {
-    if (handle_.promise().exception) std::rethrow_exception(handle_.promise().exception);
-    if constexpr (!std::is_void_v<T>) return std::move(*handle_.promise().value);
+  class Await final : public detail::TaskWait {
+   public:
+    explicit Await(std::coroutine_handle<promise_type> task)
+        : TaskWait(task.promise()), task_(task) {}
+    bool await_ready() const noexcept { return task_.done(); }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiter) {
+      begin(waiter);
+      if (std::exchange(task_.promise().started, true)) return std::noop_coroutine();
+      return task_;
+    }
+    T await_resume() {
+      leave();
+      promise_type& done = task_.promise();
+      if (done.exception) std::rethrow_exception(done.exception);
+      if constexpr (!std::is_void_v<T>) {
+        if (!done.value) misuse("the value of a Task is awaited twice");
+        T value = std::move(*done.value);
+        done.value.reset();
+        return value;
+      }
+    }
+
+   private:
+    std::coroutine_handle<promise_type> task_;
+  };
+  Await operator co_await() {
+    promise();  // there is one
+    return Await(handle_);
   }
 
  private:
+  promise_type& promise() {
+    if (!handle_) misuse("a Task is awaited, or started, that has moved away");
+    return handle_.promise();
+  }
+
   std::coroutine_handle<promise_type> handle_;
 };
 

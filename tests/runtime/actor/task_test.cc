@@ -85,5 +85,94 @@ TEST(Task, TheEndOfTheOutermostDestroysAllThatItWaitedIn) {
   EXPECT_TRUE(watch.expired());
 }
 
+Detached await(Task<int>& task, int& result) { result = co_await task; }
+Detached await(Task<void>& task, bool& done) {
+  co_await task;
+  done = true;
+}
+
+TEST(Task, WhoIsDestroyedAsItWaitsLeavesItToTheNext) {
+  for (const bool started : {true, false}) {
+    Gate gate;
+    Task<int> task = seven(gate);
+    if (started) task.start();
+    int result = 0;
+    { const Detached gone = await(task, result); }
+    EXPECT_TRUE(gate.waiter);
+    const Detached next = await(task, result);
+    EXPECT_FALSE(next.done());
+    gate.waiter.resume();
+    EXPECT_TRUE(next.done());
+    EXPECT_EQ(result, 7);
+  }
+}
+
+TEST(Task, GoesOnWhereNobodyWaitsAnyMore) {
+  Gate gate;
+  Task<int> task = seven(gate);
+  task.start();
+  int result = 0;
+  { const Detached gone = await(task, result); }
+  gate.waiter.resume();
+  EXPECT_EQ(result, 0);
+  const Detached late = await(task, result);
+  EXPECT_EQ(result, 7);
+}
+
+TEST(Task, ThatIsDestroyedIsAwaitedForEverAndHarmsNobody) {
+  Gate gate;
+  std::optional<Task<int>> task = seven(gate);
+  int result = 0;
+  const Detached waits = await(*task, result);
+  task.reset();
+  EXPECT_FALSE(waits.done());
+}
+
+TEST(Task, MovesWhileSomebodyAwaitsIt) {
+  Gate gate;
+  Task<int> task = seven(gate);
+  int result = 0;
+  const Detached waits = await(task, result);
+  const Task<int> moved = std::move(task);
+  gate.waiter.resume();
+  EXPECT_EQ(result, 7);
+}
+
+Task<void> passing(Gate& gate) { co_await gate; }
+
+TEST(Task, WithoutAValueIsOverForWhoeverAsks) {
+  Gate gate;
+  Task<void> task = passing(gate);
+  task.start();
+  gate.waiter.resume();
+  for (int i = 0; i < 2; ++i) {
+    bool done = false;
+    const Detached asks = await(task, done);
+    EXPECT_TRUE(done);
+  }
+}
+
+TEST(TaskDeathTest, WhoAwaitsWhatAnotherAwaitsOrWhatIsNotThereEndsTheProgram) {
+  Gate gate;
+  Task<int> task = seven(gate);
+  int result = 0;
+  const Detached first = await(task, result);
+  EXPECT_DEATH((void)await(task, result), "sterna: two coroutines await one Task");
+  EXPECT_DEATH(task.start(), "sterna: a Task is started that runs already");
+  gate.waiter.resume();
+  EXPECT_DEATH((void)await(task, result), "sterna: the value of a Task is awaited twice");
+  const Task<int> moved = std::move(task);
+  EXPECT_DEATH((void)await(task, result),  // NOLINT(bugprone-use-after-move)
+               "sterna: a Task is awaited, or started, that has moved away");
+  EXPECT_DEATH(task.start(), "sterna: a Task is awaited, or started, that has moved away");
+}
+
+TEST(TaskDeathTest, WhoStartsItTwiceEndsTheProgram) {
+  Gate gate;
+  Task<int> task = seven(gate);
+  task.start();
+  EXPECT_DEATH(task.start(), "sterna: a Task is started that runs already");
+}
+
 }  // namespace
 }  // namespace sterna::test
