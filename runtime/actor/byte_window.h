@@ -6,11 +6,13 @@
 //   ... ask, and await the answer ...
 //
 // (By name: GCC 12 destroys some temporaries of a co_await twice.) For the actor's loop thread
-// only.
+// only. A window may go before its shares do; who waits for room in one that is gone waits for
+// ever.
 #pragma once
 
 #include <coroutine>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "runtime/actor/actor.h"
@@ -18,26 +20,26 @@
 namespace sterna {
 
 class ByteWindow {
+  class State;
+
  public:
   /// A part of the window, given back where it ends.
   class [[nodiscard]] Share {
    public:
     Share() = default;
-    Share(Share&& other) noexcept
-        : window_(std::exchange(other.window_, nullptr)), bytes_(other.bytes_) {}
+    Share(Share&& other) noexcept = default;
     Share& operator=(Share&& other) noexcept {
       std::swap(window_, other.window_);
       std::swap(bytes_, other.bytes_);
       return *this;
     }
-    ~Share() {
-      if (window_ != nullptr) window_->give_back(bytes_);
-    }
+    ~Share();
 
    private:
     friend class ByteWindow;
-    Share(ByteWindow& window, std::uint64_t bytes) : window_(&window), bytes_(bytes) {}
-    ByteWindow* window_ = nullptr;
+    Share(std::shared_ptr<State> window, std::uint64_t bytes)
+        : window_(std::move(window)), bytes_(bytes) {}
+    std::shared_ptr<State> window_;
     std::uint64_t bytes_ = 0;
   };
 
@@ -48,12 +50,13 @@ class ByteWindow {
     ~Wait();
     bool await_ready() noexcept;
     void await_suspend(std::coroutine_handle<> waiter) noexcept;
-    Share await_resume() noexcept { return {*window_, bytes_}; }
+    Share await_resume() noexcept { return {std::move(window_), bytes_}; }
 
    private:
     friend class ByteWindow;
-    Wait(ByteWindow& window, std::uint64_t bytes) : window_(&window), bytes_(bytes) {}
-    ByteWindow* window_;
+    Wait(std::shared_ptr<State> window, std::uint64_t bytes)
+        : window_(std::move(window)), bytes_(bytes) {}
+    std::shared_ptr<State> window_;
     std::uint64_t bytes_;
     std::coroutine_handle<> waiter_;
     Wait* previous_ = nullptr;
@@ -63,28 +66,17 @@ class ByteWindow {
 
   /// Of an actor, by its poster(): who has waited goes on from the loop, never from within the task
   /// that gave back, and not any more once the actor has died.
-  ByteWindow(Poster poster, std::uint64_t bytes) : poster_(std::move(poster)), bytes_(bytes) {}
+  ByteWindow(Poster poster, std::uint64_t bytes);
   ByteWindow(const ByteWindow&) = delete;
   ByteWindow& operator=(const ByteWindow&) = delete;
   ~ByteWindow();
 
   /// Await it. What is larger than the whole window gets the whole.
-  Wait take(std::uint64_t bytes) { return {*this, bytes < bytes_ ? bytes : bytes_}; }
-  std::uint64_t taken() const { return taken_; }
+  Wait take(std::uint64_t bytes);
+  std::uint64_t taken() const;
 
  private:
-  bool fits(std::uint64_t bytes) const { return taken_ + bytes <= bytes_; }
-  void give_back(std::uint64_t bytes);
-  void let_in_soon();
-  void let_in();
-  void unlink(Wait& wait);
-
-  Poster poster_;
-  std::uint64_t bytes_;
-  std::uint64_t taken_ = 0;
-  Wait* first_ = nullptr;
-  Wait* last_ = nullptr;
-  bool letting_in_ = false;  // the loop has been asked to
+  std::shared_ptr<State> state_;  // of the window, its shares and waits, and what has been posted
 };
 
 }  // namespace sterna

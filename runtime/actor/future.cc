@@ -89,15 +89,20 @@ void Condition::Wait::unlink() {
 Condition::~Condition() {
   // Tasks that wait here belong to the same actor; its frames are destroyed before its members.
   while (first_ != nullptr) first_->unlink();
+  for (Notifying* each = notifying_; each != nullptr; each = each->outer) each->over = true;
 }
 
 void Condition::notify_all() {
   const std::uint64_t round = round_++;
+  Notifying here{notifying_};
+  notifying_ = &here;
   while (first_ != nullptr && first_->round_ <= round) {
     Wait* wait = first_;
     wait->unlink();
     wait->waiter_.resume();
+    if (here.over) return;
   }
+  notifying_ = here.outer;
 }
 
 }  // namespace sterna

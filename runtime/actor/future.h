@@ -181,13 +181,19 @@ class Condition {
   Condition& operator=(const Condition&) = delete;
   ~Condition();
   Wait wait() { return Wait(*this); }
-  /// Resumes everyone who waits now, in the order of waiting, before it returns.
+  /// Resumes everyone who waits now, in the order of waiting, before it returns. Who goes on may
+  /// destroy the condition: those behind it are not resumed then, nor ever.
   void notify_all();
 
  private:
+  struct Notifying {
+    Notifying* outer;  // a waiter may notify, too
+    bool over = false;
+  };
   Wait* first_ = nullptr;
   Wait* last_ = nullptr;
   std::uint64_t round_ = 0;  ///< counts notifications, so that waiting again waits for the next
+  Notifying* notifying_ = nullptr;
 };
 
 /// Awaits a time; destroyed early, it is disarmed.

@@ -80,6 +80,36 @@ TEST_F(ByteWindowTest, WhoGivesUpWaitingHoldsNobodyUp) {
   EXPECT_THAT(taken, ElementsAre(1, 3));
 }
 
+TEST_F(ByteWindowTest, MayGoBeforeItsSharesAndBeforeWhoWaits) {
+  std::optional<Detached> first = hold(100, 1);
+  std::optional<Detached> second = hold(100, 2);
+  const Detached third = hold(100, 3);
+  second.reset();  // the loop is asked to let others in
+  window.emplace(process.poster(owner.local), 100);
+  first.reset();
+  pass(1ms);
+  EXPECT_EQ(window->taken(), 0U);
+  EXPECT_THAT(taken, ElementsAre(1));
+  const Detached fourth = hold(100, 4);
+  EXPECT_THAT(taken, ElementsAre(1, 4));
+  EXPECT_EQ(window->taken(), 100U);
+}
+
+TEST_F(ByteWindowTest, MayBeDestroyedByWhoGoesOn) {
+  const auto end = [this]() -> Detached {
+    auto free = window->take(60);
+    { const ByteWindow::Share share = co_await free; }
+    window.reset();
+    taken.push_back(2);
+  };
+  std::optional<Detached> first = hold(100, 1);
+  const Detached second = end();
+  const Detached third = hold(10, 3);
+  first.reset();
+  pass(1ms);
+  EXPECT_THAT(taken, ElementsAre(1, 2));
+}
+
 TEST_F(ByteWindowTest, NobodyGoesOnForAnActorThatIsDead) {
   std::optional<Detached> first = hold(100, 1);
   const Detached second = hold(100, 2);

@@ -59,6 +59,26 @@ TEST(Condition, WhoIsGoneIsNotWoken) {
   EXPECT_THAT(woken, ElementsAre(2));
 }
 
+/// Puts another condition in the place of the one that it has waited for, and waits for that.
+Detached replace(std::optional<Condition>& condition, std::vector<int>& woken, int who) {
+  co_await condition->wait();
+  condition.emplace();
+  co_await condition->wait();
+  woken.push_back(who);
+}
+
+TEST(Condition, MayBeDestroyedByWhoGoesOn) {
+  std::optional<Condition> condition(std::in_place);
+  std::vector<int> woken;
+  const Detached first = replace(condition, woken, 1);
+  const Detached behind = wait_once(*condition, woken, 2);
+  condition->notify_all();
+  EXPECT_THAT(woken, IsEmpty());
+  condition->notify_all();
+  EXPECT_THAT(woken, ElementsAre(1));
+  EXPECT_FALSE(behind.done());
+}
+
 Detached sleep_until(Timers& timers, Time until, bool& awake) {
   co_await Sleep(timers, until);
   awake = true;
