@@ -27,14 +27,21 @@ std::string threw(std::string_view place, const std::exception_ptr& exception) {
   return std::string(place) + " threw: " + what;
 }
 
-RootPromise::RootPromise(Process::Cell& cell, const detail::Ticket& asked_by, std::size_t* waiting)
-    : ticket(asked_by), next(cell.roots), cell_(cell), waiting_(waiting) {
+RootPromise::RootPromise(Process& process, Process::Cell& cell, const detail::Ticket& asked_by)
+    : Handler({asked_by.asker.process, asked_by.correlation}),
+      ticket(asked_by),
+      next(cell.roots),
+      all_(process.handlers()),
+      cell_(cell),
+      waiting_(process.waiting_for(asked_by)) {
+  all_.add(*this);
   if (waiting_ != nullptr) ++*waiting_;
   if (next != nullptr) next->previous_ = this;
   cell.roots = this;
 }
 
 RootPromise::~RootPromise() {
+  all_.remove(*this);
   if (waiting_ != nullptr) --*waiting_;
   if (next != nullptr) next->previous_ = previous_;
   (previous_ != nullptr ? previous_->next : cell_.roots) = next;
@@ -143,6 +150,13 @@ ActorId Process::adopt(std::unique_ptr<ActorBase> actor, const detail::ActorClas
   if (owner && alive(owner)) {
     auto& children = cell_of(owner).children;
     if (!children) children = std::make_unique<std::vector<LocalId>>();
+    if (children->size() == children->capacity()) {
+      std::erase_if(*children, [this](LocalId child) { return !alive(child); });
+      // Unless that made room for many it is not worth doing again soon.
+      if (2 * children->size() >= children->capacity()) {
+        children->reserve(2 * children->capacity() + 1);
+      }
+    }
     children->push_back(local);
   }
   run_code_of(local, "started", [&cell] { cell.actor->started(); });
@@ -202,7 +216,7 @@ void Process::bury_one(LocalId actor, const std::string& cause) {
   cell.type = nullptr;
   if (++cell.generation != 0) free_cells_.push_back(slot_of(actor));  // a worn-out slot retires
   --live_;
-  std::erase_if(local_watches_, [&](const auto& watch) { return watch.second == actor; });
+  watches_.forget(actor);
   if (!cause.empty()) {
     if (alive(owner)) log_failure("a light actor failed: " + cause);
     epitaphs_.emplace_back(actor, cause);
@@ -315,25 +329,26 @@ void Process::handler_threw(Cell& cell, const detail::Ticket& ticket,
 }
 
 void Process::cancel_handler(const detail::Ticket& ticket) {
-  if (!alive(ticket.asked)) return;
-  for (RootPromise* root = cell_of(ticket.asked).roots; root != nullptr; root = root->next) {
-    // A process's asks are numbered across its actors.
-    if (root->ticket.correlation == ticket.correlation &&
-        root->ticket.asker.process == ticket.asker.process) {
-      root->handle.destroy();
-      return;
-    }
-  }
+  auto* root =
+      static_cast<RootPromise*>(handlers_.find({ticket.asker.process, ticket.correlation}));
+  if (root != nullptr && root->ticket.asked == ticket.asked) root->handle.destroy();
 }
 
-void Process::cancel_handlers_for(Cell& cell, ProcessId asker) {
-  for (RootPromise* root = cell.roots; root != nullptr;) {
-    RootPromise* next = root->next;
-    if (root->ticket.correlation != 0 && root->ticket.asker.process == asker) {
-      root->handle.destroy();
-      next = cell.roots;  // what it held may have ended others
+/// Nobody waits any more for the answers to what that process asked.
+void Process::cancel_handlers_for(ProcessId asker) {
+  std::vector<std::uint64_t> asked;
+  for (const Cell& cell : cells_) {
+    for (const RootPromise* root = cell.roots; root != nullptr; root = root->next) {
+      const detail::Ticket& ticket = root->ticket;
+      if (ticket.correlation != 0 && ticket.asker.process == asker) {
+        asked.push_back(ticket.correlation);
+      }
     }
-    root = next;
+  }
+  for (const std::uint64_t correlation : asked) {
+    // What others held may have ended it.
+    auto* root = static_cast<RootPromise*>(handlers_.find({asker, correlation}));
+    if (root != nullptr) root->handle.destroy();
   }
 }
 

@@ -17,6 +17,8 @@
 
 #include "runtime/actor/actor.h"
 #include "runtime/actor/kept_memory.h"
+#include "runtime/actor/waiting_handlers.h"
+#include "runtime/actor/watches.h"
 #include "runtime/base/random.h"
 #include "runtime/link/link.h"
 #include "runtime/message/mail_queue.h"
@@ -177,6 +179,8 @@ class Process final : private Loop::Source, private Links::Owner {
     const bool counts = ticket.correlation != 0 && ticket.asker.process != id();
     return counts ? &waiting_handlers_[ticket.asker.process] : nullptr;
   }
+  /// Of all actors.
+  WaitingHandlers& handlers() { return handlers_; }
   void reply(const detail::Ticket& ticket, std::unique_ptr<Mail> answer, Kind kind);
   void move_ask(std::uint64_t correlation, detail::PendingAsk& ask, Timers::Id timer,
                 Timers::Target& target);
@@ -254,10 +258,10 @@ class Process final : private Loop::Source, private Links::Owner {
   void dispatch_to_actor(Mail& mail);
   void log_failure(const std::string& line);
   void cancel_handler(const detail::Ticket& ticket);
+  void cancel_handlers_for(ProcessId asker);
   Ask* find_ask(std::uint64_t correlation);
   detail::PendingAsk* end_ask(std::uint64_t correlation);
   std::vector<std::uint64_t> asks_to(ProcessId process) const;
-  static void cancel_handlers_for(Cell& cell, ProcessId asker);
   void part_from(ProcessId process, const Error& error);
   void after_this(std::function<void()> work);
   void bury();
@@ -271,7 +275,8 @@ class Process final : private Loop::Source, private Links::Owner {
   Timers timers_;
   std::unique_ptr<Links> links_;
 
-  std::deque<Cell> cells_;  // slot 0 is never used; a deque so that cells stay where they are
+  WaitingHandlers handlers_;  // of all actors
+  std::deque<Cell> cells_;    // slot 0 is never used; a deque so that cells stay where they are
   std::vector<std::uint32_t> free_cells_;
   std::size_t live_ = 0;
 
@@ -289,7 +294,7 @@ class Process final : private Loop::Source, private Links::Owner {
   std::vector<std::unique_ptr<Mourning>> mourning_;
   std::vector<std::pair<LocalId, std::string>> dying_;
   std::deque<std::pair<LocalId, std::string>> epitaphs_;         // recent causes of death, bounded
-  std::unordered_multimap<ActorId, LocalId> local_watches_;      // watched -> local watcher
+  Watches watches_;                                              // of actors here
   std::unordered_multimap<ActorId, ProcessId> remote_watchers_;  // watched here -> watching process
 
   std::unordered_map<ProcessId, std::size_t> waiting_handlers_;  // by the process that asked

@@ -17,8 +17,9 @@ struct Process::Cell {
   const detail::ActorClass* type = nullptr;
   std::uint32_t generation = 1;
   LocalId owner;
-  std::unique_ptr<std::vector<LocalId>> children;  ///< most actors have none
-  class RootPromise* roots = nullptr;              ///< the tasks it runs, innermost state unknown
+  /// Most actors have none. The dead are swept out before more room is made (adopt()).
+  std::unique_ptr<std::vector<LocalId>> children;
+  class RootPromise* roots = nullptr;  ///< the tasks it runs, innermost state unknown
   bool dying = false;
 };
 
@@ -45,9 +46,9 @@ class Process::Root {
 };
 
 /// The list node of a Root, whatever its coroutine's parameters are.
-class RootPromise {
+class RootPromise : public WaitingHandlers::Handler {
  public:
-  RootPromise(Process::Cell& cell, const detail::Ticket& ticket, std::size_t* waiting);
+  RootPromise(Process& process, Process::Cell& cell, const detail::Ticket& ticket);
   ~RootPromise();
   RootPromise(const RootPromise&) = delete;
   RootPromise& operator=(const RootPromise&) = delete;
@@ -58,6 +59,7 @@ class RootPromise {
 
  private:
   RootPromise* previous_ = nullptr;
+  WaitingHandlers& all_;
   Process::Cell& cell_;
   std::size_t* waiting_;  ///< how many handlers the asker keeps waiting; may be null
 };
@@ -65,7 +67,7 @@ class RootPromise {
 struct Process::Root::promise_type : RootPromise {
   template <class... Rest>
   promise_type(Process& process, Process::Cell& cell, const detail::Ticket& asked_by, Rest&&...)
-      : RootPromise(cell, asked_by, process.waiting_for(asked_by)) {
+      : RootPromise(process, cell, asked_by) {
     handle = std::coroutine_handle<promise_type>::from_promise(*this);
   }
   Root get_return_object() { return {}; }

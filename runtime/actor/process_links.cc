@@ -1,5 +1,5 @@
 // Process: what it hears from its links, and who watches whom across them.
-#include <algorithm>
+#include <utility>
 
 #include "runtime/actor/process.h"
 
@@ -23,19 +23,12 @@ void Process::watch(LocalId watcher, ActorId actor) {
     }
     return;
   }
-  for (auto [at, end] = local_watches_.equal_range(actor); at != end; ++at) {
-    if (at->second == watcher) return;
-  }
-  local_watches_.emplace(actor, watcher);
+  if (!watches_.add(watcher, actor)) return;
   if (actor.process != id() && links_) links_->send_watch(actor.process, actor.local);
 }
 
 void Process::notify_watchers(ActorId actor, const DownNotice& notice) {
-  std::vector<LocalId> watchers;
-  for (auto [at, end] = local_watches_.equal_range(actor); at != end; ++at)
-    watchers.push_back(at->second);
-  local_watches_.erase(actor);
-  for (const LocalId watcher : watchers) {
+  for (const LocalId watcher : watches_.take_watchers_of(actor)) {
     if (ActorBase* base = find(watcher)) {
       run_code_of(watcher, "down", [&] { base->down(notice); });
     }
@@ -68,13 +61,7 @@ void Process::down_received(const DownNotice& notice) {
 }
 
 void Process::notify_watchers_of(const DownNotice& process_notice) {
-  std::vector<ActorId> watched;
-  for (const auto& [actor, watcher] : local_watches_) {
-    if (actor.process == process_notice.actor.process) watched.push_back(actor);
-  }
-  std::sort(watched.begin(), watched.end());
-  watched.erase(std::unique(watched.begin(), watched.end()), watched.end());
-  for (const ActorId actor : watched) {
+  for (const ActorId actor : watches_.watched_of(process_notice.actor.process)) {
     DownNotice notice = process_notice;
     notice.actor = actor;
     notify_watchers(actor, notice);
@@ -100,8 +87,7 @@ void Process::part_from(ProcessId process, const Error& error) {
     for (const std::uint64_t correlation : asks) {
       if (detail::PendingAsk* ask = end_ask(correlation)) ask->fail(error);
     }
-    // Nobody waits any more for the answers to what it asked.
-    for (Cell& cell : cells_) cancel_handlers_for(cell, process);
+    cancel_handlers_for(process);
     std::erase_if(waiting_handlers_, [](const auto& entry) { return entry.second == 0; });
   });
 }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "tests/runtime/actor/counter_actor.h"
 #include "tests/runtime/link/skewed_loop.h"
 #include "tests/runtime/sim/sim_fixture.h"
@@ -99,6 +101,26 @@ TEST_F(ProcessAsks, APeerKeepsOnlySoManyHandlersWaiting) {
   while (!slow.empty()) slow.pop_back();
   pass(1s);
   EXPECT_EQ(a.wait(a.ask(counter, Slow{1s}, 5s))->value, 0);
+}
+
+TEST_F(ProcessAsks, TheEndOfAQuestionCostsTheSameHoweverManyHandlersWait) {
+  Process& process = *start("a").process;
+  const auto counter = process.spawn<CounterActor>();
+  const auto time_of = [&](int asks) {
+    std::vector<Future<Total>> slow;
+    for (int i = 0; i < asks; ++i) slow.push_back(process.ask(counter, Slow{100s}, 1s));
+    pass(10ms);
+    EXPECT_EQ(static_cast<CounterActor*>(process.find(counter.id.local))->held(), asks);
+    const std::clock_t begin = std::clock();
+    pass(2s);
+    const std::clock_t took = std::clock() - begin;
+    EXPECT_EQ(slow.back().take().error().code, Errc::deadline);
+    EXPECT_EQ(static_cast<CounterActor*>(process.find(counter.id.local))->held(), 0);
+    return took;
+  };
+  time_of(2000);
+  const std::clock_t of_few = time_of(2000);
+  EXPECT_LT(time_of(32'000), 80 * of_few);  // 16 times, and not 256
 }
 
 TEST_F(ProcessAsks, ALostRequestEndsByDeadlineARepeatedOneIsSeenTwiceADelayedOneLate) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "tests/runtime/actor/counter_actor.h"
 #include "tests/runtime/sim/sim_fixture.h"
 
@@ -356,6 +358,27 @@ TEST_F(ProcessLinks, AWatcherThatIsGoneIsToldNothing) {
   b.kill(counter.id.local, "killed by the test");
   pass(2s);
   EXPECT_TRUE(notices.empty());
+}
+
+TEST_F(ProcessLinks, WhoDiesCostsWhatItWatchedItself) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  std::vector<DownNotice> notices;
+  const auto time_of = [&](int watchers) {
+    std::vector<LocalId> all;
+    for (int i = 0; i < watchers; ++i) {
+      all.push_back(a.spawn<WatcherActor>(counter.id, notices).id.local);
+    }
+    pass(1s);
+    const std::clock_t begin = std::clock();
+    for (const LocalId watcher : all) a.kill(watcher, "");
+    pass(1ms);
+    return std::clock() - begin;
+  };
+  time_of(1000);
+  const std::clock_t of_few = time_of(1000);
+  EXPECT_LT(time_of(16'000), 64 * of_few);  // 16 times, and not 256
+  EXPECT_EQ(a.actors(), 0U);
 }
 
 TEST_F(ProcessLinks, IdentitiesAreThoseThatWereProved) {

@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <gtest/gtest.h>
 
 #include "tests/runtime/actor/counter_actor.h"
@@ -113,6 +115,36 @@ TEST_F(ProcessTest, AnActorsDeathTakesItsChildrenAlong) {
   process.kill(parent.id.local, "test");
   pass(1ms);
   EXPECT_EQ(alive, 0);
+  EXPECT_EQ(process.actors(), 0U);
+}
+
+TEST_F(ProcessTest, ChildrenThatAreDeadCostTheirOwnerNothing) {
+  class NurseryActor final : public Actor<Interface<>> {
+   public:
+    void spawn_and_end(int children) {
+      for (int i = 0; i < children; ++i) process().kill(spawn<CounterActor>().id.local, "");
+    }
+  };
+  const auto allocated = [] {
+    const auto now = ::mallinfo2();  // 0 where a sanitizer allocates
+    return now.uordblks + now.hblkhd;
+  };
+  Process& process = *start("a").process;
+  const auto id = process.spawn<NurseryActor>().id.local;
+  auto& nursery = static_cast<NurseryActor&>(*process.find(id));
+  const auto spawn_and_end = [&](int thousands) {
+    for (int i = 0; i < thousands; ++i) {
+      nursery.spawn_and_end(1000);
+      pass(1ms);
+    }
+  };
+  spawn_and_end(5);
+  const std::size_t before = allocated();
+  spawn_and_end(100);
+  EXPECT_LT(allocated(), before + (100U << 10));  // 8 bytes for each would be 800,000
+  EXPECT_EQ(process.actors(), 1U);
+  process.kill(id, "");
+  pass(1ms);
   EXPECT_EQ(process.actors(), 0U);
 }
 
