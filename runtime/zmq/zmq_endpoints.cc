@@ -8,20 +8,26 @@
 #include <cerrno>
 #include <string_view>
 
+#include "runtime/zmq/curve_keys.h"
+
 namespace sterna {
 namespace {
 
 constexpr std::string_view kIpc = "ipc://";
 constexpr std::string_view kTcp = "tcp://";
 constexpr std::size_t kLongestPath = 107;
+/// A longer name is cut, and told from others by a hash: any that the run knows fits beside a
+/// folder under TMPDIR.
+constexpr std::size_t kLongestName = 32;
+constexpr std::size_t kHashDigits = 16;
 
-/// Any name as a file name, different names differently.
+/// Any name as a part of a file's name, different names differently.
 std::string escape(const std::string& name) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string text;
   for (const char c : name) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_';
+                       c == '-' || c == '_' || c == '.';
     if (plain) {
       text += c;
     } else {
@@ -29,7 +35,9 @@ std::string escape(const std::string& name) {
       text += {'%', kHex[byte / 16U], kHex[byte % 16U]};
     }
   }
-  return text;
+  if (text.size() <= kLongestName) return text;
+  return text.substr(0, kLongestName - kHashDigits - 1) + "~" +
+         token_hash(name).substr(0, kHashDigits);
 }
 
 }  // namespace
@@ -56,10 +64,10 @@ Result<std::string> free_ipc_endpoint(const std::string& directory, const PeerId
   std::string endpoint = ipc_endpoint(directory, self, lane);
   const std::string path = endpoint.substr(kIpc.size());
   if (path.size() + kSpellings > kLongestPath) {
-    return Error{Errc::invalid_argument,
-                 "the socket's path " + path + " has " + std::to_string(path.size()) +
-                     " bytes, at most " + std::to_string(kLongestPath - kSpellings) +
-                     " fit: use a shorter directory (TMPDIR) or actor name"};
+    return Error{Errc::invalid_argument, "the socket's path " + path + " has " +
+                                             std::to_string(path.size()) + " bytes, at most " +
+                                             std::to_string(kLongestPath - kSpellings) +
+                                             " fit: use a shorter directory (TMPDIR)"};
   }
   if (access(path.c_str(), F_OK) == 0) {
     return Error{Errc::already_exists, path + " exists: is this actor running twice?"};

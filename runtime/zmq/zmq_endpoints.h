@@ -15,7 +15,8 @@ namespace sterna {
 /// is told to end it. This many before they come again.
 constexpr int kSpellings = 8;
 
-/// "ipc://DIRECTORY/NAME.INCARNATION.LANE": where this process listens, or would.
+/// "ipc://DIRECTORY/NAME.INCARNATION.LANE": where this process listens, or would. Of a long name
+/// the beginning and a hash.
 std::string ipc_endpoint(const std::string& directory, const PeerIdentity& peer, Lane lane);
 
 /// ipc_endpoint() for who is about to listen there: checks that the directory is ours alone (0700),

@@ -31,9 +31,26 @@ TEST_F(IpcEndpoint, RefusesADirectoryThatOthersCanEnter) {
 }
 
 TEST_F(IpcEndpoint, RefusesAPathThatDoesNotFitASocketAddress) {
-  const auto endpoint = free_ipc_endpoint(directory, {std::string(90, 'w'), 1}, Lane::data);
+  const std::string far = directory + "/" + std::string(80, 'd');
+  ASSERT_EQ(mkdir(far.c_str(), 0700), 0);
+  const auto endpoint = free_ipc_endpoint(far, {"worker", 1}, Lane::control);
   ASSERT_FALSE(endpoint);
   EXPECT_NE(endpoint.error().message.find("shorter"), std::string::npos);
+}
+
+TEST_F(IpcEndpoint, FitsForEachNameThatAnActorMayHave) {
+  // As long as a folder under TMPDIR is.
+  const std::string longest = "/tmp/" + std::string(19, 't') + "/sterna-near-123456";
+  constexpr std::size_t kSocketPath = 107;
+  const std::string dots = "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.1.2.3.4.5.6.";
+  for (const std::string& name : {std::string(64, 'n'), dots, std::string(64, '-')}) {
+    const std::string path = ipc_endpoint(longest, {name, 1234}, Lane::control).substr(6);
+    EXPECT_LE(path.size() + kSpellings, kSocketPath) << path;
+  }
+  EXPECT_EQ(ipc_endpoint("/d", {"v1.2", 3}, Lane::data), "ipc:///d/v1.2.3.data");
+  // Those that begin alike are told apart.
+  EXPECT_NE(ipc_endpoint("/d", {std::string(63, 'n') + "1", 1}, Lane::data),
+            ipc_endpoint("/d", {std::string(63, 'n') + "2", 1}, Lane::data));
 }
 
 TEST(Ports, AreTriedEachOnceFromTheHash) {

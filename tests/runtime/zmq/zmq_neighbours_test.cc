@@ -1,6 +1,7 @@
 // Processes of several hosts: neighbours reach each other over ipc, the others over tcp and CURVE.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -150,7 +151,10 @@ TEST_F(Neighbours, AnIncarnationOnAnotherHostTakesTheOldOnesPlace) {
 }
 
 TEST_F(Neighbours, WhereNoSocketFitsTheyTalkTcp) {
-  auto server = make(std::string(80, 's'));
+  options.directory = folder.path() + "/" + std::string(60, 'd');
+  ASSERT_EQ(::mkdir(options.directory.c_str(), 0700), 0);
+  auto server = make("server");
+  options.directory = folder.path();
   EXPECT_EQ(server->contact.neighbourhood, 0U);
   ASSERT_EQ(server->notices.size(), 1U);
   EXPECT_THAT(server->notices[0], HasSubstr("the socket's path"));
