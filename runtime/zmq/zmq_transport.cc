@@ -200,7 +200,9 @@ Result<void> ZmqTransport::bind_tcp(Lane lane, std::string& endpoint) {
     const Result<void> bound = socket.bind(tcp_endpoint(address, port));
     if (bound) {
       endpoint = socket.last_endpoint();
-      if (!options_.address.empty() && options_.address != address) {
+      // Who dials a name has libzmq look it up, on the thread that carries the whole lane: where it
+      // is what we listen at, we have.
+      if (!options_.address.empty() && options_.address != told && options_.address != address) {
         const std::string found = endpoint.substr(endpoint.rfind(':') + 1);
         endpoint = tcp_endpoint(options_.address, std::stoi(found));
       }

@@ -180,6 +180,14 @@ TEST_F(Curve, ListensAtAnAddressGivenByName) {
   EXPECT_TRUE(until([&] { return server->messages == 1; }));
 }
 
+TEST_F(Curve, WhoListensAtANameSaysWhichAddressThatIs) {
+  options.bind_address = options.address = "localhost";
+  EXPECT_THAT(make("server")->contact.control_endpoint, HasSubstr("tcp://127.0.0.1:"));
+  // Where others reach it only by that name, it is for them to find.
+  options.bind_address = "127.0.0.2";
+  EXPECT_THAT(make("other")->contact.control_endpoint, HasSubstr("tcp://localhost:"));
+}
+
 TEST_F(Curve, ANameThatNobodyKnowsIsAnErrorThatSaysSo) {
   options.bind_address = "nobody.invalid";
   Peer peer;
