@@ -1,7 +1,5 @@
 #include "runtime/host/piped_process.h"
 
-#include <sys/wait.h>
-
 #include <array>
 #include <csignal>
 #include <memory>
@@ -130,8 +128,7 @@ Result<std::unique_ptr<PipedProcess>> PipedProcess::start(UvLoop& loop,
 PipedProcess::~PipedProcess() {
   *handles_->listening = false;
   if (!handles_->released) signal(SIGKILL);
-  if (!handles_->released && !handles_->ended)
-    ::waitpid(static_cast<pid_t>(pid()), nullptr, 0);  // a matter of moments
+  if (!handles_->released && !handles_->ended && pid() > 0) reap_killed({pid()});
   handles_->events = {};
   handles_->owned = false;
   if (handles_->unclosed == 0) {

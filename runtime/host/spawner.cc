@@ -1,6 +1,9 @@
 #include "runtime/host/spawner.h"
 
+#include <sys/wait.h>
+
 #include <cstring>
+#include <thread>
 
 namespace sterna {
 
@@ -15,6 +18,21 @@ std::string ProcessExit::text() const {
     return text;
   }
   return "exited with code " + std::to_string(code);
+}
+
+bool reap_killed(std::vector<std::int64_t> pids, Duration patience) {
+  constexpr Duration kPause = std::chrono::milliseconds(1);
+  const SteadyClock clock;
+  const Time deadline = clock.now() + patience;
+  while (true) {
+    // Also where it is none of ours any more.
+    std::erase_if(pids, [](std::int64_t pid) {
+      return ::waitpid(static_cast<pid_t>(pid), nullptr, WNOHANG) != 0;
+    });
+    if (pids.empty()) return true;
+    if (clock.now() >= deadline) return false;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 }  // namespace sterna

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "runtime/base/bytes.h"
+#include "runtime/base/clock.h"
 #include "runtime/host/bootstrap.h"
 
 namespace sterna {
@@ -29,6 +31,10 @@ struct ProcessExit {
   /// "exited with code 3", "killed by SIGSEGV", "killed by SIGKILL (likely out of memory)".
   std::string text() const;
 };
+
+/// Takes leave of children that were sent SIGKILL: a matter of moments, but for one that the kernel
+/// cannot end yet (a disk that does not answer), which is left. False: some were, after `patience`.
+bool reap_killed(std::vector<std::int64_t> pids, Duration patience = std::chrono::seconds(2));
 
 class Spawner {
  public:

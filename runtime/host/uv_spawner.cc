@@ -1,6 +1,7 @@
 #include "runtime/host/uv_spawner.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,13 +131,14 @@ void UvSpawner::Child::listen() {
 UvSpawner::UvSpawner(UvLoop& loop) : name_(own_program_name()), loop_(loop) {}
 
 UvSpawner::~UvSpawner() {
+  std::vector<std::int64_t> killed;
   for (const auto& [pid, child] : children_) {
     kill(pid);
     child->owner = nullptr;
     child->close_all();
-    // After SIGKILL this is a matter of moments.
-    waitpid(static_cast<pid_t>(pid), nullptr, 0);
+    killed.push_back(pid);
   }
+  reap_killed(std::move(killed));
   if (child_signal_ != nullptr) {
     uv_close(reinterpret_cast<uv_handle_t*>(child_signal_),
              [](uv_handle_t* closed) { delete reinterpret_cast<uv_signal_t*>(closed); });
@@ -272,7 +274,7 @@ void UvSpawner::exited(Child& child, std::int64_t status, int signal) {
   // What it started is in its group; as a subreaper we inherit it.
   ::kill(static_cast<pid_t>(-pid), SIGKILL);
   ended_groups_.insert(pid);
-  reap_groups();
+  reap();
   if (on_exit) on_exit(exit);
 }
 
@@ -283,12 +285,11 @@ void UvSpawner::watch_orphans() {
   child_signal_->data = this;
   uv_signal_start(
       child_signal_,
-      [](uv_signal_t* signal, int) { static_cast<UvSpawner*>(signal->data)->reap_groups(); },
-      SIGCHLD);
+      [](uv_signal_t* signal, int) { static_cast<UvSpawner*>(signal->data)->reap(); }, SIGCHLD);
   uv_unref(reinterpret_cast<uv_handle_t*>(child_signal_));
 }
 
-void UvSpawner::reap_groups() {
+void UvSpawner::reap() {
   std::erase_if(ended_groups_, [](std::int64_t group) {
     pid_t reaped = 0;
     do {
@@ -296,6 +297,21 @@ void UvSpawner::reap_groups() {
     } while (reaped > 0);
     return reaped < 0;  // nobody of it is ours any more
   });
+  reap_orphans();
+}
+
+/// Whom a child has started in a group of its own (a daemon), and left: a subreaper inherits them.
+/// Elsewhere there are none, and what is not ours is somebody's who waits for it: system(), say.
+void UvSpawner::reap_orphans() {
+  int inherits = 0;
+  if (::prctl(PR_GET_CHILD_SUBREAPER, &inherits) != 0 || inherits == 0) return;
+  while (true) {
+    siginfo_t first{};
+    if (::waitid(P_ALL, 0, &first, WEXITED | WNOHANG | WNOWAIT) != 0 || first.si_pid == 0) return;
+    // Of a child libuv is about to tell; then we are here again.
+    if (children_.contains(first.si_pid)) return;
+    if (::waitpid(first.si_pid, nullptr, WNOHANG) <= 0) return;
+  }
 }
 
 std::uint64_t UvSpawner::resident_bytes(std::int64_t pid) const {

@@ -52,7 +52,8 @@ class UvSpawner final : public Spawner {
   struct Child;
   int kept_for(const Bootstrap& bootstrap);
   void exited(Child& child, std::int64_t status, int signal);
-  void reap_groups();
+  void reap();
+  void reap_orphans();
   void watch_orphans();
 
   std::string program_ = "/proc/self/exe";  ///< this very one, even if its file was replaced

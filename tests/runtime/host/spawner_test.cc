@@ -1,7 +1,9 @@
 #include "runtime/host/spawner.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 
 namespace sterna {
@@ -25,6 +27,25 @@ TEST(ProcessExit, IsCleanWithCodeZeroAndNoSignalOnly) {
   EXPECT_FALSE(ProcessExit{1}.clean());
   EXPECT_FALSE((ProcessExit{0, SIGTERM}).clean());
   EXPECT_FALSE(ProcessExit{}.clean());
+}
+
+TEST(ReapKilled, WaitsForThoseWhoDieAndLeavesWhoDoesNot) {
+  const auto child = [] {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      while (true) ::pause();
+    }
+    return pid;
+  };
+  const pid_t killed = child();
+  const pid_t lives = child();
+  ::kill(killed, SIGKILL);
+  EXPECT_FALSE(reap_killed({killed, lives}, std::chrono::milliseconds(20)));
+  EXPECT_EQ(::kill(killed, 0), -1);
+  EXPECT_EQ(::kill(lives, 0), 0);
+  ::kill(lives, SIGKILL);
+  EXPECT_TRUE(reap_killed({killed, lives}));
+  EXPECT_EQ(::kill(lives, 0), -1);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,29 @@ TEST_F(Spawning, AKilledChildSaysBySignal) {
   wait_for_end();
   EXPECT_EQ(exit->signal, SIGKILL);
   spawner.kill(*pid);  // harmless
+}
+
+/// What a process inherits as a node does.
+class SpawningAsSubreaper : public Spawning {
+ protected:
+  void SetUp() override { ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
+  void TearDown() override { ::prctl(PR_SET_CHILD_SUBREAPER, 0); }
+};
+
+TEST_F(SpawningAsSubreaper, WhomAChildHasLeftInAGroupOfItsOwnIsReaped) {
+  ASSERT_TRUE(spawn("(setsid sh -c 'echo $$ > $FOLDER/orphan' &)\nexec sleep 600").ok());
+  const auto is_gone = [&] {
+    const std::string pid = read("orphan");
+    return pid.ends_with('\n') && ::kill(static_cast<pid_t>(std::stol(pid)), 0) != 0;
+  };
+  EXPECT_TRUE(loop.run_until(is_gone, loop.now() + 20s)) << read("orphan") << "is a zombie";
+  EXPECT_FALSE(exit.has_value());
+}
+
+TEST_F(SpawningAsSubreaper, AChildsOwnEndIsStillTold) {
+  ASSERT_TRUE(spawn("(setsid true &)\nexit 3").ok());
+  wait_for_end();
+  EXPECT_EQ(exit->code, 3);
 }
 
 TEST_F(Spawning, AProgramThatDoesNotExistIsAnError) {
