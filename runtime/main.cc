@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,19 +111,9 @@ void answer(const Contact& contact) {
   ::close(UvSpawner::kAnswerDescriptor);
 }
 
-/// A process with many peers holds several descriptors for each; the soft limit is for old
-/// programs.
-void take_all_descriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int host(const ChildArguments& arguments, const Registry& registry) {
   trace_crashes(arguments.name);
   ::prctl(PR_SET_NAME, own_program_name().c_str());  // it was started as /proc/self/exe
-  take_all_descriptors();
   const bool from_afar = arguments.parent == 0;
   const bool joined = from_afar && input_is_a_file();
   if (!from_afar) {

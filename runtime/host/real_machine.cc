@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,15 @@ std::uint64_t port_hash(const Bootstrap& bootstrap) {
   return hash;
 }
 
+/// A process with many peers holds several descriptors for each, and a launcher some for each ssh;
+/// the soft limit is for old programs.
+void take_all_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 std::string log_line(std::string_view words) {
@@ -64,6 +74,7 @@ RealMachine::RealMachine(std::function<void(std::string_view)> log)
       log_(log ? std::move(log) : log_to_stderr),
       spawner_(loop_) {
   std::signal(SIGPIPE, SIG_IGN);
+  take_all_descriptors();
 }
 
 RealMachine::~RealMachine() = default;

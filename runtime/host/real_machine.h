@@ -14,7 +14,8 @@
 namespace sterna {
 
 /// To be made on the main thread, and used there only. Ignores SIGPIPE: a peer that closed its end
-/// is an error value here, not a signal.
+/// is an error value here, not a signal. Raises the process's soft limit of descriptors to the hard
+/// one.
 class RealMachine final : public Machine {
  public:
   /// `log` takes this process's log lines; by default they go to standard error, with the time.

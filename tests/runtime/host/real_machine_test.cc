@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -39,6 +40,18 @@ class RealMachines : public testing::Test {
   RealMachine machine{[this](std::string_view line) { lines.emplace_back(line); }};
   TemporaryFolder folder;
 };
+
+TEST(RealMachineLimits, ItMayHoldAsManyDescriptorsAsTheSystemAllows) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = limit.rlim_max / 2;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const RealMachine machine;
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(limit.rlim_cur, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
 
 TEST_F(RealMachines, ASocketDirectoryIsMadeAndRemoved) {
   const Result<std::string> made = machine.make_socket_directory();
