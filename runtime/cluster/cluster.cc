@@ -31,6 +31,22 @@ constexpr std::size_t kMostDeaths = 16;
 AddNode node_of(const HostOptions& host) {
   return {host.name, host.network, host.log_directory, host.environment};
 }
+
+/// For ever is as long as a message can say.
+RestartBudget as_sent(RestartBudget budget) {
+  budget.within = std::min(budget.within, kMostTime);
+  budget.backoff = std::min(budget.backoff, kMostTime);
+  return budget;
+}
+
+ClusterOptions as_sent(ClusterOptions options) {
+  for (Duration* each : {&options.lease, &options.heartbeat, &options.silence,
+                         &options.link_patience, &options.grace, &options.start_deadline}) {
+    *each = std::min(*each, kMostTime);
+  }
+  options.coordinator_restarts = as_sent(options.coordinator_restarts);
+  return options;
+}
 }  // namespace
 
 std::string describe(const ProcessDown& down) {
@@ -46,7 +62,7 @@ Cluster::Cluster(Machine& machine, const Registry& registry, ClusterOptions opti
     : machine_(machine),
       registry_(registry),
       placer_(placer == nullptr ? machine.spawner() : *placer),
-      options_(std::move(options)) {}
+      options_(as_sent(std::move(options))) {}
 
 Cluster::~Cluster() {
   interrupts_ = 0;
@@ -150,6 +166,10 @@ Result<Bootstrap> Cluster::bootstrap_of_launcher() {
   self.process = kLauncherProcess;
   self.identity = {"launcher", 1};
   STERNA_ASSIGN(self.credentials, machine_.keys().issue());
+  // All processes are told the same, and would refuse to read what they cannot live with.
+  if (const Result<Bootstrap> told = unpack<Bootstrap>(pack(self).view()); !told) {
+    return Error{Errc::invalid_argument, "ClusterOptions: " + told.error().message};
+  }
   return self;
 }
 
@@ -495,6 +515,7 @@ Result<Contact> Cluster::admit_extra(const std::string& name, const Contact& ext
 StopReport Cluster::stop(Duration grace) {
   StopReport report;
   if (stopping_) return report;
+  grace = std::clamp(grace, Duration::zero(), kMostTime);
   if (failure_ && failure_->consequence) {
     run_until([&] { return !failure_->consequence || interrupted(); },
               loop().now() + options_.silence + kCauseFollows);

@@ -44,6 +44,7 @@ struct HostOptions {
   bool spare = false;                         ///< none of the run's until it is added
 };
 
+/// Times that are above a year are a year; start() refuses those that no run can work with.
 struct ClusterOptions {
   std::string run_name = "run";
   std::uint64_t run = 0;  ///< the run's id; 0: one is drawn
@@ -211,9 +212,9 @@ class Cluster {
   /// Where an actor was started last; empty: nowhere.
   std::string host_of(const std::string& actor) const;
 
-  /// Asks every actor to stop, kills after `grace` what is left, and makes sure of it. Once. After
-  /// a failure that follows from another one it first waits a little for that other one: who loses
-  /// a peer may be seen to die before the peer.
+  /// Asks every actor to stop, kills after `grace` (a year at most) what is left, and makes sure of
+  /// it. Once. After a failure that follows from another one it first waits a little for that other
+  /// one: who loses a peer may be seen to die before the peer.
   StopReport stop(Duration grace);
 
   /// The launcher's own; between start() and stop() only.

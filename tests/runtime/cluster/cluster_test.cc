@@ -52,6 +52,47 @@ TEST_F(ClusterSim, AnInterruptWhileItStopsEndsTheGrace) {
   EXPECT_EQ(report.survivors, 0u);
 }
 
+TEST_F(ClusterSim, ForEverIsAGraceToo) {
+  spawn("a");
+  const StopReport report = cluster.stop(Duration::max());
+  EXPECT_EQ(report.stopped, 1u);
+  EXPECT_EQ(report.killed, 0u);
+}
+
+/// What a run says at its start that has such options; "" where it starts, and an actor in it.
+std::string complaint_about(ClusterOptions options) {
+  const Registry registry = peer_registry();
+  SimWorld world(1, registry);
+  Cluster cluster(world.launcher(), registry, std::move(options));
+  if (const Result<void> started = cluster.start(); !started) return started.error().message;
+  ActorSpec spec{"a", "peer", pack(PeerArgs{})};
+  spec.restart = {.times = 1, .within = Duration::max()};
+  const auto actor = cluster.start_actors({spec});
+  return actor ? "" : actor.error().message;
+}
+
+TEST(ClusterTimes, ForEverIsAYear) {
+  constexpr Duration kForEver = Duration::max();
+  EXPECT_EQ(complaint_about({.network = {},
+                             .lease = kForEver,
+                             .coordinator_restarts = {.times = 1, .within = kForEver},
+                             .silence = kForEver,
+                             .link_patience = kForEver,
+                             .grace = kForEver,
+                             .start_deadline = kForEver,
+                             .log_directory = {}}),
+            "");
+}
+
+TEST(ClusterTimes, ThoseThatNoProcessCanLiveWithAreRefusedAtTheStart) {
+  EXPECT_THAT(complaint_about({.network = {}, .heartbeat = Duration::zero(), .log_directory = {}}),
+              testing::StartsWith("ClusterOptions: "));
+  EXPECT_THAT(complaint_about({.network = {}, .lease = Duration::zero(), .log_directory = {}}),
+              testing::StartsWith("ClusterOptions: "));
+  EXPECT_THAT(complaint_about({.network = {}, .grace = Duration(-1), .log_directory = {}}),
+              testing::StartsWith("ClusterOptions: "));
+}
+
 TEST(ClusterSimSeeds, ARunIsAFunctionOfItsSeed) {
   const auto run = [](std::uint64_t seed) {
     const Registry registry = peer_registry();
