@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <type_traits>
 
@@ -22,7 +23,8 @@ constexpr double kMegabyte = 1e6;
 constexpr std::size_t kMostUntold = 4096;
 /// As many processes as a run may have.
 constexpr std::size_t kMostBegun = 4096;
-constexpr Duration kTellAgain = std::chrono::milliseconds(100);
+/// Whether anybody still waits for an answer is looked at so often.
+constexpr Duration kLongestQuest = std::chrono::seconds(10);
 /// So many renewals may be lost or late before a lease runs out.
 constexpr int kRenewalsPerLease = 4;
 /// What a supervisor gives at least before it kills.
@@ -91,7 +93,16 @@ Result<void> NodeActor::from_child() const {
 
 template <class M>
 Task<Result<ReplyTo<M>>> NodeActor::ask_coordinator(M message, Duration deadline) {
-  return ask_above(process(), id().local, coordinator_, std::move(message), deadline);
+  const Time end = now() + deadline;
+  while (true) {
+    Task<Result<ReplyTo<M>>> asking =
+        ask_above(process(), id().local, coordinator_, M(message), deadline);
+    Result<ReplyTo<M>> result = co_await std::move(asking);
+    // It has no room for more of this host's questions just now.
+    const bool full = !result && result.error().code == Errc::overloaded;
+    if (!full || now() >= end) co_return result;
+    co_await sleep(kAskAgain);
+  }
 }
 
 template <class M>
@@ -104,10 +115,8 @@ Task<void> NodeActor::telling(M message) {
     }
     Task<Result<void>> asking = ask_coordinator(M(message), kControlDeadline);
     const Result<void> heard = co_await std::move(asking);
-    const bool again =
-        !heard && (heard.error().code == Errc::deadline || heard.error().code == Errc::overloaded);
-    if (!again) break;
-    co_await sleep(kTellAgain);
+    if (heard || !may_yet_be_answered(heard.error().code)) break;
+    co_await sleep(kAskAgain);
   }
   --untold_;
 }
@@ -116,9 +125,40 @@ Task<void> NodeActor::telling(M message) {
 
 Task<Result<Found>> NodeActor::on(Find find) {
   STERNA_CO_TRY(from_child());
-  const Duration patience = find.patience + kControlDeadline;
-  Task<Result<Found>> asking = ask_coordinator(std::move(find), patience);
+  const Time until = now() + find.patience;
+  std::shared_ptr<Quest> quest = quests_[find.name];
+  if (quest == nullptr) {
+    quest = quests_[find.name] = std::make_shared<Quest>();
+    quest->until = until;
+    run(seeking(find.name, quest));
+  }
+  quest->until = std::max(quest->until, until);
+  while (!quest->outcome) {
+    const bool in_time = quest->asked_until <= until;
+    if (!in_time && now() >= until) break;
+    co_await wait_for(quest->changed, process().timers(), in_time ? kNever : until);
+  }
+  if (quest->outcome) co_return *quest->outcome;
+  // Others wait longer. Why this one waited in vain the coordinator knows.
+  find.patience = {};
+  Task<Result<Found>> asking = ask_coordinator(std::move(find), kControlDeadline);
   co_return co_await std::move(asking);
+}
+
+/// All actors of a host may look for all others: the coordinator is asked for each of them once.
+Task<void> NodeActor::seeking(std::string name, std::shared_ptr<Quest> quest) {
+  const auto is_wanted = [&] { return quest.use_count() > 2; };  // by others than us and the map
+  std::optional<Result<Found>> outcome;
+  do {
+    const Duration patience = std::min(quest->until - now(), kLongestQuest);
+    quest->asked_until = now() + patience;
+    quest->changed.notify_all();
+    Task<Result<Found>> asking = ask_coordinator(Find{name, patience}, patience + kControlDeadline);
+    outcome = co_await std::move(asking);
+  } while (!*outcome && now() >= quest->asked_until && now() < quest->until && is_wanted());
+  quests_.erase(name);
+  quest->outcome = std::move(outcome);
+  quest->changed.notify_all();
 }
 
 Task<Result<void>> NodeActor::on(Connect connect) {
@@ -167,7 +207,7 @@ Task<Result<void>> NodeActor::on(Ready ready) {
   while (true) {
     Task<Result<void>> asking = ask_coordinator(Ready(ready), kControlDeadline);
     Result<void> heard = co_await std::move(asking);
-    if (heard || heard.error().code != Errc::deadline) co_return heard;
+    if (heard || !may_yet_be_answered(heard.error().code)) co_return heard;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -67,6 +68,15 @@ class NodeActor final : public Actor<Node> {
   /// Of the coordinator, or the one that follows it.
   template <class M>
   Task<Result<ReplyTo<M>>> ask_coordinator(M message, Duration deadline);
+  /// Somebody whom processes of this host look for.
+  struct Quest {
+    Time until;        ///< the most patient of them waits so long
+    Time asked_until;  ///< and the coordinator, who answers then at the latest
+    std::optional<Result<Found>> outcome;
+    Condition changed;
+  };
+  /// Asks for that one on behalf of all of them.
+  Task<void> seeking(std::string name, std::shared_ptr<Quest> quest);
   /// Until one of them has heard it.
   template <class M>
   Task<void> telling(M message);
@@ -98,7 +108,8 @@ class NodeActor final : public Actor<Node> {
   Condition changed_;  ///< a child has ended
   /// What its processes last said of themselves, also of those whose link has ended since.
   std::map<ProcessId, LinkStatistics> last_heard_;
-  std::set<ProcessId> begun_;  ///< whom it has started, the last of them
+  std::set<ProcessId> begun_;                             ///< whom it has started, the last of them
+  std::map<std::string, std::shared_ptr<Quest>> quests_;  ///< by the name of who is looked for
   /// Whom of the run its processes do not reach, as the coordinator is to know: from whom, to whom.
   std::map<std::pair<ProcessId, ProcessId>, LinkTrouble> troubles_;
   std::size_t untold_ = 0;  ///< that no coordinator has heard yet

@@ -103,11 +103,13 @@ Result<void> ControlActor::on(Strike strike) {
 Task<void> ControlActor::announcing(Contact contact, AnyRef actor) {
   const Ready ready{std::move(contact), actor};
   Result<void> heard;
-  do {
+  while (!leaving_) {
     Future<void> answer = ask(node_, Ready(ready), 2 * kControlDeadline);
     heard = co_await answer;
     // Its node lives, and waits for a coordinator.
-  } while (!heard && heard.error().code == Errc::deadline && !leaving_);
+    if (heard || !may_yet_be_answered(heard.error().code)) break;
+    co_await sleep(kAskAgain);
+  }
   if (!heard && !leaving_)
     end_process_(kExitFailed, "the node did not hear us: " + heard.error().message);
 }

@@ -55,6 +55,15 @@ inline bool is_loss(const ProcessDown& down) {
   return down.signal != 0 || down.exit_code < 0 || down.exit_code == kExitLostLease;
 }
 
+/// Whether the same question may be answered later, by who lives as far as is known: it came too
+/// late or found no room. Any other error would be said again. (Of one who is gone, `actor_down`,
+/// each asker knows for himself whether another follows.)
+inline bool may_yet_be_answered(Errc code) {
+  return code == Errc::deadline || code == Errc::overloaded;
+}
+/// Before it is asked again.
+constexpr Duration kAskAgain = std::chrono::milliseconds(100);
+
 DownNotice notice_of(const ProcessDown& down);
 Inspection inspect(const Links& links);
 /// Says to the process above, whose agent is `above`, that a link has ended; not if it never was.
@@ -107,7 +116,7 @@ class LeafAgent : public Actor<I> {
                     Connect{this->process().id(), peer}, kControlDeadline);
       done = co_await std::move(asking);
       // Where one of the two was stopped meanwhile, whoever is above it knows whether it still is.
-      if (done || done.error().code != Errc::deadline) break;
+      if (done || !may_yet_be_answered(done.error().code)) break;
     }
     if (!done) this->process().links()->unreachable(peer, done.error().message);
   }

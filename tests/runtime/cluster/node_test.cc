@@ -102,6 +102,68 @@ TEST_F(NodeTest, ItSpeaksForItsOwnProcessesOnly) {
   EXPECT_TRUE(reported("launcher#1 is muted: it is no process of this node's"));
 }
 
+/// Those who look for another, from when their node asks the coordinator for it.
+class NodeQuests : public NodeTest {
+ protected:
+  void SetUp() override {
+    world.set_on_send([this](const std::string& who, const Header& header) {
+      if (who == "node-localhost" && header.type_id == type_id_of<Find>()) ++asked;
+      return Links::Fate{};
+    });
+    NodeTest::SetUp();
+  }
+  Future<Balance> look(const std::string& by, const std::string& name) {
+    return cluster.process().ask(spawn(by), Relay{name, 1}, seconds(20));
+  }
+  int asked = 0;
+};
+
+TEST_F(NodeQuests, WhomManyOfAHostLookForTheCoordinatorIsAskedForOnce) {
+  std::vector<Future<Balance>> found;
+  for (int i = 0; i < 20; ++i) found.push_back(look("a" + std::to_string(i), "late"));
+  EXPECT_FALSE(wait([&] { return found.back().ready(); }, seconds(1)));
+  EXPECT_EQ(asked, 1);
+  spawn("late", 40);
+  ASSERT_TRUE(
+      wait([&] { return std::ranges::all_of(found, &Future<Balance>::ready); }, seconds(5)));
+  for (Future<Balance>& each : found) EXPECT_TRUE(each.take().ok());
+  EXPECT_EQ(asked, 1);
+  // Who looks later is told who has the name then.
+  EXPECT_EQ(ask(spawn("b"), 0), 0);
+  EXPECT_EQ(cluster.ask(spawn("c"), Relay{"late", 1}, seconds(5))->value, 61);
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(NodeQuests, EachWaitsAsLongAsItsOwnPatience) {
+  const Time began = world.loop().now();
+  Future<Balance> first = look("a", "nobody");
+  wait([] { return false; }, seconds(2));
+  Future<Balance> second = look("b", "nobody");
+  ASSERT_TRUE(wait([&] { return first.ready(); }, seconds(10)));
+  EXPECT_GE(world.loop().now() - began, seconds(5));
+  EXPECT_LT(world.loop().now() - began, milliseconds(5500));
+  EXPECT_FALSE(second.ready());
+  ASSERT_TRUE(wait([&] { return second.ready(); }, seconds(10)));
+  EXPECT_GE(world.loop().now() - began, seconds(7));
+  EXPECT_LT(world.loop().now() - began, milliseconds(7500));
+  for (Future<Balance>* each : {&first, &second}) {
+    const Result<Balance> answer = each->take();
+    ASSERT_FALSE(answer.ok());
+    EXPECT_THAT(answer.error().message, HasSubstr("nobody is called 'nobody'"));
+  }
+}
+
+TEST_F(NodeQuests, WhoWaitsLongIsAskedForAnewAndFoundAtOnce) {
+  Future<Balance> first = look("a", "late");
+  wait([] { return false; }, seconds(4));
+  Future<Balance> second = look("b", "late");
+  wait([] { return false; }, seconds(2));  // the first has given up
+  EXPECT_TRUE(first.ready());
+  spawn("late", 1);
+  ASSERT_TRUE(wait([&] { return second.ready(); }, milliseconds(500)));
+  EXPECT_EQ(second.take()->value, 2);
+}
+
 TEST_F(NodeTest, WhereTheRunKeepsNoFilesThereAreNone) {
   ReadFile question;
   question.process = *cluster.process_of("node-localhost");
