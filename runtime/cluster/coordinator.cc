@@ -446,7 +446,9 @@ Task<Result<void>> CoordinatorActor::order_dial(ProcessId who, Contact contact) 
 
 Task<Result<void>> CoordinatorActor::introduce(ProcessId lower, ProcessId higher) {
   // The one who is dialled must know the other's key before it knocks.
-  STERNA_CO_TRY(order_admit(higher, find(lower)->contact));
+  const Member* dialler = find_live(lower);
+  if (dialler == nullptr) co_return Error{Errc::actor_down, "it died meanwhile"};
+  STERNA_CO_TRY(order_admit(higher, dialler->contact));
   const Member* acceptor = find_live(higher);
   if (acceptor == nullptr) co_return Error{Errc::actor_down, "it died meanwhile"};
   co_return co_await order_dial(lower, acceptor->contact);
@@ -476,6 +478,9 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
   if (from == nullptr || from->state != State::READY) {
     co_return Error{Errc::actor_down, "the asker is not ready"};
   }
+  // It may have died while the other settled.
+  to = find_live(connect.to);
+  if (to == nullptr) co_return Error{Errc::actor_down, why_not(to_name)};
   // Both may ask at once: one introduction serves both.
   const bool first = from->identity.name < to->identity.name;
   const std::pair pair =
