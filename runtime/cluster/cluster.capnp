@@ -77,20 +77,20 @@ struct StartActor {
   argsAreJson @8 :Bool;
   again @9 :Bool;  # an incarnation before may have started it
   interface @10 :UInt64;  # that it must have; 0: any
+  restart @11 :RestartBudget;
+  elsewhere @12 :List(ActorPlace);  # where else it may be, the one to prefer first
+  needsKept @13 :Bool;  # not there without what its node keeps for it
 }
-struct AllowRestarts {
-  name @0 :Text;
-  times @1 :UInt32;    # in any span of `within`
-  within @2 :Int64;    # nanoseconds, as backoff
-  backoff @3 :Int64;
+struct RestartBudget {
+  times @0 :UInt32;    # in any span of `within`
+  within @1 :Int64;    # nanoseconds, as backoff
+  backoff @2 :Int64;
 }
-struct AllowMove {
-  name @0 :Text;
-  host @1 :Text;
-  args @2 :Data;
-  computeThreads @3 :UInt32;
-  environment @4 :List(Text);
-  needsKept @5 :Bool;  # not without what its node keeps for it
+struct ActorPlace {
+  host @0 :Text;
+  args @1 :Data;
+  computeThreads @2 :UInt32;
+  environment @3 :List(Text);
 }
 struct AllowFaults {}  # visitors may ask for InjectFault from now on
 struct EndsSoon {}     # no node gives its host back from now on
@@ -346,14 +346,13 @@ struct PastRestart {
   cause @1 :Text;
 }
 struct OriginNote {
-  allowed @0 :AllowRestarts;
-  start @1 :StartActor;
-  elsewhere @2 :List(AllowMove);
-  lostHere @3 :UInt32;
-  restarts @4 :List(PastRestart);
-  underWay @5 :Bool;
-  orderedAway @6 :UInt64;  # the incarnation that an operator has moved
-  keptBy @7 :UInt64;       # the node that has its memory
+  name @0 :Text;
+  hosts @1 :List(Text);    # where it is, or is started next; where else it may be, best first
+  lostHere @2 :UInt32;
+  restarts @3 :List(PastRestart);
+  underWay @4 :Bool;
+  orderedAway @5 :UInt64;  # the incarnation that an operator has moved
+  keptBy @6 :UInt64;       # the node that has its memory
 }
 struct NameNote {
   name @0 :Text;

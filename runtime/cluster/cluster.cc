@@ -392,47 +392,69 @@ void Cluster::node_is_ready(const std::string& node) {
   progress(node + " is ready");
 }
 
-Future<Started> Cluster::start_actor(const ActorSpec& spec, bool again) {
-  const auto coordinator = agent_of<Coordinator>(kCoordinatorProcess);
-  if (spec.restart.times > 0) {
-    process().tell(coordinator, AllowRestarts{spec.name, spec.restart});
-    for (const ActorPlace& place : spec.elsewhere) {
-      process().tell(coordinator,
-                     AllowMove{spec.name, place.host, place.args, place.compute_threads,
-                               place.environment, spec.needs_kept});
-      actors_move_ = true;
-    }
-  }
-  return process().ask(coordinator,
-                       StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
-                                  options_.start_deadline, spec.environment, spec.memory_limit,
-                                  spec.args_are_json, again, spec.interface_id},
+StartActor Cluster::order_of(const ActorSpec& spec) const {
+  StartActor start{spec.name,
+                   spec.type,
+                   spec.args,
+                   spec.host,
+                   spec.compute_threads,
+                   options_.start_deadline,
+                   spec.environment,
+                   spec.memory_limit,
+                   spec.args_are_json};
+  start.interface_id = spec.interface_id;
+  if (spec.restart.times == 0) return start;
+  start.restart = as_sent(spec.restart);
+  const std::size_t places = std::min(spec.elsewhere.size(), StartActor::kMostPlaces);
+  start.elsewhere.assign(spec.elsewhere.begin(),
+                         spec.elsewhere.begin() + static_cast<std::ptrdiff_t>(places));
+  start.needs_kept = spec.needs_kept;
+  return start;
+}
+
+Future<Started> Cluster::start_actor(StartActor start) {
+  return process().ask(agent_of<Coordinator>(kCoordinatorProcess), std::move(start),
                        options_.start_deadline + kControlDeadline);
 }
 
+/// As many at once as find room on the way.
 Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>& specs) {
   STERNA_TRY(is_there());
   settled_ = false;
   std::uint64_t losses = process().agent_losses();
+  const std::uint64_t most = process().options().link.most_under_way();
+  std::uint64_t under_way = 0;
   std::vector<Future<Started>> answers;
   answers.reserve(specs.size());
-  for (const ActorSpec& spec : specs) {
-    places_[spec.name] = spec.host;
-    answers.push_back(start_actor(spec, false));
-  }
   std::vector<Started> started;
   while (started.size() < specs.size()) {
     const std::size_t i = started.size();
+    while (answers.size() < specs.size()) {
+      const ActorSpec& spec = specs[answers.size()];
+      StartActor start = order_of(spec);
+      const std::uint64_t bytes = start.bytes();
+      if (under_way > 0 && under_way + bytes > most) break;
+      under_way += bytes;
+      places_[spec.name] = spec.host;
+      actors_move_ = actors_move_ || !start.elsewhere.empty();
+      answers.push_back(start_actor(std::move(start)));
+    }
     Result<Started> one = wait(std::move(answers[i]));
     if (one) {
       progress(specs[i].name + " is ready");
       started.push_back(*one);
+      under_way -= order_of(specs[i]).bytes();
       continue;
     }
     if (!asked_again(one.error(), losses)) return std::move(one).error();
-    // None of the others has an answer that has not come yet.
+    // Of the others those that were lost with it have ended; some may have been asked since.
     losses = process().agent_losses();
-    for (std::size_t j = i; j < specs.size(); ++j) answers[j] = start_actor(specs[j], true);
+    for (std::size_t j = i; j < answers.size(); ++j) {
+      if (j != i && !answers[j].ready()) continue;
+      StartActor again = order_of(specs[j]);
+      again.again = true;
+      answers[j] = start_actor(std::move(again));
+    }
   }
   settled_ = true;
   return started;

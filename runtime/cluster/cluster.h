@@ -70,14 +70,6 @@ struct ClusterOptions {
   std::string log_directory;  ///< one "<name>.log" per process; empty: all to standard error
 };
 
-/// Where else an actor may be, and what it is started with there.
-struct ActorPlace {
-  std::string host;
-  Bytes args;
-  std::uint32_t compute_threads = 1;
-  std::vector<std::string> environment = {};
-};
-
 struct ActorSpec {
   std::string name;
   std::string type;
@@ -89,7 +81,8 @@ struct ActorSpec {
   bool args_are_json = false;      ///< args is an object of keys and values
   RestartBudget restart = {};
   std::uint64_t interface_id = 0;  ///< that it must have, else it is ended again; 0: any
-  /// Where it is started again once its host is lost, or has lost it twice; the best first.
+  /// Where it is started again once its host is lost, or has lost it twice; the best first. Of
+  /// more than 64 the first.
   std::vector<ActorPlace> elsewhere = {};
   /// What is kept for it (KeptMemory) comes along as long as its host lives. Whether it cannot do
   /// without: then it is not started elsewhere once its host is lost.
@@ -140,7 +133,8 @@ class Cluster {
   /// Starts the coordinator and the nodes, once. After an error: stop(), or destroy it. Before it,
   /// and after stop(), what asks the run is answered with unavailable.
   Result<void> start();
-  /// Starts actors at once and waits until all are ready. The first failure is the answer.
+  /// Starts actors, all at once as far as they find room on the way (64 MiB), and waits until all
+  /// are ready. The first failure is the answer.
   Result<std::vector<Started>> start_actors(const std::vector<ActorSpec>& specs);
   /// One actor of a type in the registry, with an interface of I; one with another is ended again.
   template <class I, Message Args>
@@ -242,7 +236,8 @@ class Cluster {
   /// By the coordinator that there is now.
   bool is_ready(const std::string& node);
   void node_is_ready(const std::string& node);
-  Future<Started> start_actor(const ActorSpec& spec, bool again);
+  StartActor order_of(const ActorSpec& spec) const;
+  Future<Started> start_actor(StartActor start);
   Result<AddNode> node_wanted(const std::string& host) const;
   void node_came(const std::string& host, ProcessId node);
   template <class T>

@@ -30,11 +30,9 @@ STERNA_MESSAGE(Leaving, FIELD(cause, Cause), FIELD(bereft, Bereft), FIELD(unreac
 
 STERNA_MESSAGE(AddNode, FIELD(host, Host), FIELD(network, Network),
                FIELD(log_directory, LogDirectory), FIELD(environment, Environment))
-STERNA_MESSAGE(AllowRestarts, FIELD(name, Name), FIELD(budget.times, Times),
-               FIELD(budget.within, Within), FIELD(budget.backoff, Backoff))
-STERNA_MESSAGE(AllowMove, FIELD(name, Name), FIELD(host, Host), FIELD(args, Args),
-               FIELD(compute_threads, ComputeThreads), FIELD(environment, Environment),
-               FIELD(needs_kept, NeedsKept))
+STERNA_FIELDS(RestartBudget, FIELD(times, Times), FIELD(within, Within), FIELD(backoff, Backoff))
+STERNA_FIELDS(ActorPlace, FIELD(host, Host), FIELD(args, Args),
+              FIELD(compute_threads, ComputeThreads), FIELD(environment, Environment))
 STERNA_MESSAGE(AllowFaults)
 STERNA_MESSAGE(EndsSoon)
 STERNA_MESSAGE(Started, FIELD(process, Process), FIELD(pid, Pid), FIELD(actor, Actor))
@@ -42,7 +40,9 @@ STERNA_MESSAGE(StartActor, FIELD(name, Name), FIELD(type, Type), FIELD(args, Arg
                FIELD(host, Host), FIELD(compute_threads, ComputeThreads), FIELD(patience, Deadline),
                FIELD(environment, Environment), FIELD(memory_limit, MemoryLimit),
                FIELD(args_are_json, ArgsAreJson), FIELD(again, Again),
-               FIELD(interface_id, Interface))
+               FIELD(interface_id, Interface), FIELD(restart, Restart),
+               FIELD(elsewhere, Elsewhere, at_most(StartActor::kMostPlaces)),
+               FIELD(needs_kept, NeedsKept))
 STERNA_MESSAGE(Stopped, FIELD(stopped, Stopped), FIELD(killed, Killed))
 STERNA_MESSAGE(Shutdown, FIELD(grace, Grace))
 STERNA_MESSAGE(Publish, FIELD(name, Name), FIELD(actor, Actor))
@@ -123,9 +123,9 @@ STERNA_MESSAGE(MemberNote, FIELD(kind, Kind), FIELD(node, Node), FIELD(network, 
                FIELD(condemned, Condemned), FIELD(at_fault, AtFault), FIELD(cause, Cause),
                FIELD(down, Down), FIELD(died, Died, any_time))
 STERNA_FIELDS(PastRestart, FIELD(at, At, any_time), FIELD(cause, Cause))
-STERNA_MESSAGE(OriginNote, FIELD(allowed, Allowed), FIELD(start, Start),
-               FIELD(elsewhere, Elsewhere), FIELD(lost_here, LostHere), FIELD(restarts, Restarts),
-               FIELD(under_way, UnderWay), FIELD(ordered_away, OrderedAway), FIELD(kept_by, KeptBy))
+STERNA_MESSAGE(OriginNote, FIELD(name, Name), FIELD(hosts, Hosts), FIELD(lost_here, LostHere),
+               FIELD(restarts, Restarts), FIELD(under_way, UnderWay),
+               FIELD(ordered_away, OrderedAway), FIELD(kept_by, KeptBy))
 STERNA_MESSAGE(NameNote, FIELD(name, Name), FIELD(incarnation, Incarnation))
 
 namespace {
@@ -145,6 +145,20 @@ bool may_last(FaultKind kind) { return kind == FaultKind::STOP || must_last(kind
 bool must_last(FaultKind kind) { return kind == FaultKind::DELAY || kind == FaultKind::DROP; }
 
 std::vector<std::string_view> fault_kinds() { return {kFaultKinds.begin(), kFaultKinds.end()}; }
+
+std::uint64_t StartActor::bytes() const {
+  constexpr std::uint64_t kSmall = 512;  // what is not counted one by one, in words of 8 bytes
+  const auto of = [](const Bytes& told, const std::vector<std::string>& variables) {
+    std::uint64_t sum = kSmall + told.size();
+    for (const std::string& variable : variables) sum += variable.size() + 2 * sizeof(sum);
+    return sum;
+  };
+  std::uint64_t sum = of(args, environment) + name.size() + type.size() + host.size();
+  for (const ActorPlace& place : elsewhere) {
+    sum += of(place.args, place.environment) + place.host.size();
+  }
+  return sum;
+}
 
 Duration RestartBudget::pause_before(std::size_t restart, Duration longest) const {
   Duration pause = backoff;

@@ -148,24 +148,12 @@ struct RestartBudget {
   /// What is said of one that was lost after so many, which are all that there may be.
   std::string used_up_by(std::size_t restarts, const std::string& first_cause) const;
 };
-/// Before the StartActor of that name.
-struct AllowRestarts {
-  using Wire = schema::AllowRestarts;
-  std::string name;
-  RestartBudget budget;
-  STERNA_DECLARE_MESSAGE(AllowRestarts);
-};
-/// Before the StartActor of that name: where else it may be, once its host is lost, or has lost it
-/// twice, or it is to go. Once for each such host, the one to prefer first.
-struct AllowMove {
-  using Wire = schema::AllowMove;
-  std::string name;
+/// Where else an actor may be, and what it is started with there.
+struct ActorPlace {
   std::string host;
-  Bytes args;  ///< pack()ed, as they are there
+  Bytes args;  ///< pack()ed
   std::uint32_t compute_threads = 1;
-  std::vector<std::string> environment;
-  bool needs_kept = false;  ///< not without what its node keeps for it (KeptMemory)
-  STERNA_DECLARE_MESSAGE(AllowMove);
+  std::vector<std::string> environment = {};
 };
 /// Who looks at the run from outside may ask for InjectFault, too.
 struct AllowFaults {
@@ -180,10 +168,16 @@ struct EndsSoon {
 };
 /// Starts an actor in a process of its own; answered when it is ready, or why it is not. Asked
 /// `again` of a coordinator that follows the one that was asked first: what that one has started
-/// is not started twice.
+/// is not started twice. Errors: invalid_argument, where an actor that may be started again says
+/// more than can be kept of it (kMostKept).
 struct StartActor {
   using Wire = schema::StartActor;
   using Reply = Started;
+  static constexpr Lane kLane = Lane::data;
+  /// The first so many of the hosts where else it may be.
+  static constexpr std::size_t kMostPlaces = 64;
+  /// Bytes: what is kept of it is a frame of its owner's link.
+  static constexpr std::uint64_t kMostKept = std::uint64_t{60} << 20;
   std::string name;
   std::string type;
   Bytes args;        ///< pack()ed
@@ -195,6 +189,13 @@ struct StartActor {
   bool args_are_json = false;            ///< args is an object of keys and values
   bool again = false;
   std::uint64_t interface_id = 0;  ///< that it must have; 0: any
+  RestartBudget restart = {};
+  /// Where it may be once its host is lost, or has lost it twice, or it is to go; the best first.
+  std::vector<ActorPlace> elsewhere = {};
+  bool needs_kept = false;  ///< not there without what its node keeps for it (KeptMemory)
+
+  /// About what it takes of a link, and of who keeps it: never less.
+  std::uint64_t bytes() const;
   STERNA_DECLARE_MESSAGE(StartActor);
 };
 struct Stopped {
@@ -565,10 +566,12 @@ struct RunEnds {
 // ---- what the coordinator has its owner keep ----
 
 /// Answered once they are kept, all of them, for the incarnation that follows should this one be
-/// lost. Nothing that follows from them is done before.
+/// lost. Nothing that follows from them is done before. On the data lane: with a host all that was
+/// there is noted at once, and what an actor is started from may be large.
 struct Note {
   using Wire = schema::Note;
   using Reply = void;
+  static constexpr Lane kLane = Lane::data;
   std::vector<JournalEntry> entries;
   std::uint64_t number = 0;  ///< of an incarnation's notes; of a key the highest counts
   STERNA_DECLARE_MESSAGE(Note);
@@ -596,12 +599,13 @@ struct PastRestart {
   Duration at{};  ///< of the coordinator's clock
   std::string cause;
 };
-/// An actor that may be started again.
+/// How it stands with an actor that may be started again. From what is noted once, as it was told:
+/// its StartActor.
 struct OriginNote {
   using Wire = schema::OriginNote;
-  AllowRestarts allowed;
-  StartActor start;
-  std::vector<AllowMove> elsewhere;
+  std::string name;
+  /// Where it is or is started next, and where else it may be, the one to prefer first.
+  std::vector<std::string> hosts;
   std::uint32_t lost_here = 0;
   std::vector<PastRestart> restarts;
   bool under_way = false;
@@ -627,9 +631,9 @@ struct AgentInterface : Interface<Messages...> {
 struct Agent : AgentInterface<Find, Connect, LinkReport, LinkTrouble, LinkPace> {};
 struct Coordinator
     : AgentInterface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, ProcessDown,
-                     StatusReport, Renew, AddNode, StartActor, AllowRestarts, AllowMove, Shutdown,
-                     Publish, AdmitExtra, Inspect, Stop, Report, Look, EndRun, ReadFile, Drain,
-                     Move, AddHost, AllowFaults, InjectFault, EndsSoon> {};
+                     StatusReport, Renew, AddNode, StartActor, Shutdown, Publish, AdmitExtra,
+                     Inspect, Stop, Report, Look, EndRun, ReadFile, Drain, Move, AddHost,
+                     AllowFaults, InjectFault, EndsSoon> {};
 struct Node
     : AgentInterface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, Leaving, ProcessDown,
                      ProcessRestarts, StartProcess, Admit, Dial, EndProcess, StopAll, Inspect, Stop,

@@ -1,6 +1,8 @@
 // CoordinatorActor: the directory, issuing identities, and bringing processes together.
 #include "runtime/cluster/coordinator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -269,8 +271,13 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
     if (before) co_return std::move(*before);
   }
   if (comes_again(start.name)) co_return Error{Errc::already_exists, why_not(start.name)};
-  const auto origin = origins_.find(start.name);
-  if (origin != origins_.end() && origin->second.start.name.empty()) origin->second.start = start;
+  if (start.restart.times > 0 && start.bytes() > StartActor::kMostKept) {
+    co_return Error{Errc::invalid_argument,
+                    fmt::format("{} cannot be started: what it is started from, here and "
+                                "elsewhere, takes {} bytes, and at most {} can be kept for its "
+                                "restarts",
+                                start.name, start.bytes(), StartActor::kMostKept)};
+  }
   Task<Result<Started>> starting = begin(std::move(start));
   co_return co_await std::move(starting);
 }
@@ -297,6 +304,7 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   co_await std::move(alone);
   Time deadline = now() + start.patience;
   STERNA_CO_ASSIGN(Bootstrap issued, issue(ProcessKind::ACTOR, start.name, start.host));
+  if (!comes_again(start.name)) take_in(start);
   note_origin(start.name);
   const ProcessId process_id = issued.process;
   const auto failed = [&](Error error) {
@@ -360,8 +368,8 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   if (find_live(process_id) == nullptr) {
     co_return Error{Errc::actor_down, start.name + " did not start: its node is gone"};
   }
-  StartProcess order{std::move(issued)};
-  const Result<Spawned> spawned = co_await ask(agent, std::move(order), kControlDeadline);
+  Task<Result<Spawned>> ordering = order_start(agent, start.host, std::move(issued));
+  const Result<Spawned> spawned = co_await std::move(ordering);
   // An order that nobody has answered may be carried out, or may yet be.
   const bool unknown =
       resuming_.contains(agent.id.process) || (!spawned && spawned.error().code == Errc::deadline);
@@ -395,6 +403,19 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   const std::string late = "it was not ready in time";
   tell(agent, EndProcess{process_id, late, true});
   co_return failed({Errc::deadline, start.name + " did not start: " + late});
+}
+
+/// All at once they would find no room on the link: those of a host that is lost, say, on another.
+Task<Result<Spawned>> CoordinatorActor::order_start(ActorRef<Node> node, std::string host,
+                                                    Bootstrap issued) {
+  const ProcessId id = issued.process;
+  const std::uint64_t most = process().options().link.window[0] / 2;
+  ByteWindow& orders = orders_.try_emplace(std::move(host), poster(), most).first->second;
+  auto room = orders.take(pack(issued).size());
+  const ByteWindow::Share share = co_await room;
+  if (find_live(id) == nullptr) co_return Error{Errc::actor_down, "its node is gone"};
+  StartProcess order{std::move(issued)};
+  co_return co_await ask(node, std::move(order), kControlDeadline);
 }
 
 /// Nobody has its address, and the run goes on without it.

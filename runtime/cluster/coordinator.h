@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/actor/byte_window.h"
 #include "runtime/cluster/process_control.h"
 #include "runtime/host/machine.h"
 
@@ -39,8 +40,6 @@ class CoordinatorActor final : public Actor<Coordinator> {
 
   // From the launcher.
   Task<Result<Bootstrap>> on(AddNode add);
-  void on(AllowRestarts allow);
-  void on(AllowMove allow);
   Task<Result<Started>> on(StartActor start);
   Task<Result<Stopped>> on(Shutdown shutdown);
   Task<Result<void>> on(Publish publish);
@@ -102,15 +101,13 @@ class CoordinatorActor final : public Actor<Coordinator> {
       Time at;
       std::string cause;
     };
-    RestartBudget budget;
-    StartActor start;
-    std::vector<AllowMove> elsewhere;  ///< where else it may be, the one to prefer first
-    std::uint32_t lost_here = 0;       ///< how often on the host where it is now
-    std::deque<Restart> restarts;      ///< that count against the budget, oldest first
-    bool under_way = false;            ///< an incarnation is to come, and is not ready yet
-    bool again = false;                ///< that one was lost, too, and another is to come
-    ProcessId ordered_away;            ///< the incarnation that an operator has moved
-    ProcessId kept_by;                 ///< the node that has its memory (KeptMemory)
+    StartActor start;              ///< where it is now, and where else it may be
+    std::uint32_t lost_here = 0;   ///< how often on the host where it is now
+    std::deque<Restart> restarts;  ///< that count against the budget, oldest first
+    bool under_way = false;        ///< an incarnation is to come, and is not ready yet
+    bool again = false;            ///< that one was lost, too, and another is to come
+    ProcessId ordered_away;        ///< the incarnation that an operator has moved
+    ProcessId kept_by;             ///< the node that has its memory (KeptMemory)
   };
 
   void stop_requested() override {}
@@ -138,6 +135,10 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<std::optional<Result<Started>>> started_before(std::string name, Time deadline);
   /// Starts the next incarnation of an actor on its host.
   Task<Result<Started>> begin(StartActor start);
+  /// From what one that may come again is started from now on.
+  void take_in(const StartActor& start);
+  /// The order to its node, once there is room for it; not any more if it has died meanwhile.
+  Task<Result<Spawned>> order_start(ActorRef<Node> node, std::string host, Bootstrap issued);
   Error end_misfit(ProcessId process, const std::string& type);
   Task<Result<void>> order_admit(ProcessId who, Contact contact);
   Task<Result<void>> order_dial(ProcessId who, Contact contact);
@@ -163,13 +164,16 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<void> tell_of_death(ProcessDown down, std::optional<std::string> again_at);
 
   // What the owner keeps (coordinator_again.cc).
-  /// Sends what was noted on its way; returns what `kept_` will have reached once it is kept.
+  /// Sends what was noted on its way; returns the number of the last of it.
   std::uint64_t journal();
+  /// Whether all up to this number is.
+  bool is_kept(std::uint64_t number) const { return unkept_.empty() || *unkept_.begin() > number; }
   /// Until all that was noted so far is kept.
   Task<void> journaled();
   void note(std::string key, Bytes value);
   void note_member(const Member& member);
   void note_forgotten(ProcessId process);
+  void note_start(const StartActor& start);
   void note_origin(const std::string& name);
   Task<void> noting(Note note);
   /// What the incarnation before has left.
@@ -189,9 +193,10 @@ class CoordinatorActor final : public Actor<Coordinator> {
   /// How many are there, or are to come.
   std::size_t actors_at(const std::string& host) const;
   /// The host that is alive and to be preferred among those where else it may be; null: none.
-  AllowMove* place_elsewhere(Origin& origin);
+  ActorPlace* place_elsewhere(Origin& origin);
   /// It is started there next; where it was it may be again.
-  static void take_place(Origin& origin, AllowMove& place);
+  static void take_place(StartActor& start, ActorPlace& place);
+  static void arrange(StartActor& start, const std::vector<std::string>& hosts);
   /// The node that has its memory, if it lives.
   const Member* keeper_of(const Origin& origin) const;
   /// What another node keeps for an actor comes to this one, where it is started next. An error, if
@@ -239,8 +244,10 @@ class CoordinatorActor final : public Actor<Coordinator> {
   std::optional<Time> resumed_at_;
   std::vector<JournalEntry> unsaid_;  ///< what the owner is to keep, and has not been asked to yet
   std::uint64_t noted_ = 0;
-  std::uint64_t kept_ = 0;  ///< of these, by the owner
+  std::set<std::uint64_t> unkept_;  ///< of these, what the owner has not said that it keeps
   Condition kept_more_;
+  /// Orders to start that are under way, by host; of a host they stay.
+  std::map<std::string, ByteWindow> orders_;
   std::set<std::pair<ProcessId, ProcessId>> introducing_;
   std::set<std::pair<ProcessId, ProcessId>> apart_;  // who do not reach each other, the lower first
   /// Of pairs that do again the moment since which that is known from the end that was dialled.

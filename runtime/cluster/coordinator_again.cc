@@ -20,6 +20,8 @@ constexpr Duration kLaneOpens = std::chrono::milliseconds(5);
 /// Who has not heard of one for so much longer than it is dialled has given it up by now.
 constexpr Duration kDeathsAreNews = std::chrono::seconds(30);
 
+constexpr std::string_view kStart = "start ";
+
 std::string member_key(ProcessId process) { return "member " + std::to_string(process.value); }
 
 }  // namespace
@@ -33,27 +35,37 @@ void CoordinatorActor::note(std::string key, Bytes value) {
 
 Task<void> CoordinatorActor::noting(Note note) {
   const std::uint64_t number = note.number;
-  while (true) {
+  for (bool told = false;; told = true) {
     Future<void> answer =
         ask(agent_of<LauncherControl>(kLauncherProcess), Note(note), kControlDeadline);
     const Result<void> kept = co_await answer;
     if (kept) break;
+    const Error& error = kept.error();
     // Without its owner it ends, and all else with it.
-    if (kept.error().code != Errc::deadline) co_return;
+    if (error.code == Errc::actor_down || error.code == Errc::cancelled) co_return;
+    const std::string line = "what the run's owner is to keep did not reach it: " + error.message;
+    // Everything would wait for it, for ever.
+    if (!may_yet_be_answered(error.code)) {
+      fail(line);
+      co_return;
+    }
+    if (!told) log(line + "; trying again");
+    co_await sleep(kAskAgain);
   }
-  // They come in their order.
-  kept_ = std::max(kept_, number);
+  unkept_.erase(number);
   kept_more_.notify_all();
 }
 
 std::uint64_t CoordinatorActor::journal() {
-  if (!unsaid_.empty()) run(noting({std::exchange(unsaid_, {}), ++noted_}));
+  if (unsaid_.empty()) return noted_;
+  unkept_.insert(++noted_);
+  run(noting({std::exchange(unsaid_, {}), noted_}));
   return noted_;
 }
 
 Task<void> CoordinatorActor::journaled() {
   const std::uint64_t mine = journal();
-  while (kept_ < mine) co_await kept_more_.wait();
+  while (!is_kept(mine)) co_await kept_more_.wait();
 }
 
 void CoordinatorActor::note_member(const Member& member) {
@@ -79,14 +91,22 @@ void CoordinatorActor::note_member(const Member& member) {
 
 void CoordinatorActor::note_forgotten(ProcessId process) { note(member_key(process), {}); }
 
+/// By itself, as it may be as large as a message can be; and once, whatever comes of it. Before its
+/// node has the order nothing follows from it.
+void CoordinatorActor::note_start(const StartActor& start) {
+  journal();
+  note(std::string(kStart) + start.name, pack(start));
+  journal();
+}
+
 void CoordinatorActor::note_origin(const std::string& name) {
   const auto found = origins_.find(name);
   if (found == origins_.end() || stopping_) return;
   const Origin& origin = found->second;
   OriginNote known;
-  known.allowed = {name, origin.budget};
-  known.start = origin.start;
-  known.elsewhere = origin.elsewhere;
+  known.name = name;
+  known.hosts = {origin.start.host};
+  for (const ActorPlace& place : origin.start.elsewhere) known.hosts.push_back(place.host);
   known.lost_here = origin.lost_here;
   known.under_way = origin.under_way;
   known.ordered_away = origin.ordered_away;
@@ -108,11 +128,16 @@ Task<void> CoordinatorActor::resumed(ProcessId node, Time deadline) {
 // ---- taking over ----
 
 void CoordinatorActor::take_over() {
+  std::vector<const JournalEntry*> entries;
   for (const JournalPage& page : self_.journal) {
-    for (const JournalEntry& entry : page.entries) {
-      if (const Result<void> known = recover(entry); !known) {
-        machine_.log("the journal's " + entry.key + ": " + known.error().message);
-      }
+    for (const JournalEntry& entry : page.entries) entries.push_back(&entry);
+  }
+  // From what an actor was started, before how it stands with it.
+  std::ranges::stable_partition(
+      entries, [](const JournalEntry* one) { return one->key.starts_with(kStart); });
+  for (const JournalEntry* entry : entries) {
+    if (const Result<void> known = recover(*entry); !known) {
+      machine_.log("the journal's " + entry->key + ": " + known.error().message);
     }
   }
   self_.journal.clear();
@@ -124,12 +149,13 @@ Result<void> CoordinatorActor::recover(const JournalEntry& entry) {
   if (kind == "member") {
     STERNA_ASSIGN(MemberNote note, unpack<MemberNote>(value));
     recover_member(std::move(note));
+  } else if (kind == "start") {
+    STERNA_ASSIGN(StartActor start, unpack<StartActor>(value));
+    origins_[start.name].start = std::move(start);
   } else if (kind == "origin") {
     STERNA_ASSIGN(OriginNote note, unpack<OriginNote>(value));
-    Origin& origin = origins_[note.allowed.name];
-    origin.budget = note.allowed.budget;
-    origin.start = std::move(note.start);
-    origin.elsewhere = std::move(note.elsewhere);
+    Origin& origin = origins_[note.name];
+    arrange(origin.start, note.hosts);
     origin.lost_here = note.lost_here;
     origin.under_way = note.under_way;
     origin.ordered_away = note.ordered_away;
@@ -175,6 +201,16 @@ void CoordinatorActor::recover_member(MemberNote note) {
   ProcessId& latest = names_[member.identity.name];
   latest = std::max(latest, member.process);
   members_[member.process] = std::move(member);
+}
+
+/// Of one that was told where else it may be: where it is by now, and what is left elsewhere.
+void CoordinatorActor::arrange(StartActor& start, const std::vector<std::string>& hosts) {
+  if (hosts.empty()) return;
+  const auto here = std::ranges::find(start.elsewhere, hosts.front(), &ActorPlace::host);
+  if (here != start.elsewhere.end()) take_place(start, *here);
+  std::ranges::stable_sort(start.elsewhere, {}, [&](const ActorPlace& place) {
+    return std::ranges::find(hosts, place.host) - hosts.begin();
+  });
 }
 
 /// With a loop to wait in.

@@ -73,7 +73,7 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
 /// hears of each end before it hears that it was the last.
 Task<void> CoordinatorActor::tell_of_death(ProcessDown down, std::optional<std::string> again_at) {
   const std::uint64_t noted = journal();
-  while (kept_ < noted && !stopping_) co_await kept_more_.wait();
+  while (!is_kept(noted) && !stopping_) co_await kept_more_.wait();
   if (again_at) {
     tell_all(ProcessRestarts{std::move(down), std::move(*again_at)});
   } else {

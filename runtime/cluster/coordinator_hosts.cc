@@ -145,7 +145,7 @@ Task<Result<Moved>> CoordinatorActor::on(Drain drain) {
   }
   for (const std::string& name : moving) {
     const auto origin = origins_.find(name);
-    if (origin != origins_.end() && origin->second.budget.times > 0 &&
+    if (origin != origins_.end() && origin->second.start.restart.times > 0 &&
         has_a_place(origin->second)) {
       continue;
     }
@@ -206,13 +206,13 @@ Task<Result<Moved>> CoordinatorActor::on(Move move) {
     co_return Error{Errc::not_found,
                     fmt::format("the host \"{}\" is none of the run's now", move.host)};
   }
-  const bool may_move = found != origins_.end() && found->second.budget.times > 0;
+  const bool may_move = found != origins_.end() && found->second.start.restart.times > 0;
   // Asked again, it is to be there already.
   if (!may_move || found->second.start.host != move.host) {
-    AllowMove* place = nullptr;
+    ActorPlace* place = nullptr;
     if (may_move) {
-      std::vector<AllowMove>& elsewhere = found->second.elsewhere;
-      const auto there = std::ranges::find(elsewhere, move.host, &AllowMove::host);
+      std::vector<ActorPlace>& elsewhere = found->second.start.elsewhere;
+      const auto there = std::ranges::find(elsewhere, move.host, &ActorPlace::host);
       if (there != elsewhere.end()) place = &*there;
     }
     if (place == nullptr) {
@@ -222,7 +222,8 @@ Task<Result<Moved>> CoordinatorActor::on(Move move) {
       co_return Error{Errc::permission,
                       fmt::format("{} may not be on \"{}\": {}", move.actor, move.host, why)};
     }
-    take_place(found->second, *place);
+    take_place(found->second.start, *place);
+    found->second.lost_here = 0;
   }
   found->second.ordered_away = member->process;
   log(fmt::format("moving {} from {} to {}", member->identity.text(), from, move.host));

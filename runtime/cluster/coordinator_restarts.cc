@@ -18,24 +18,16 @@ constexpr Duration kLongestBackoff = std::chrono::seconds(10);
 /// A node whose lease has run out kills its processes at once; a machine that is busy takes a
 /// while.
 constexpr Duration kLeaseEnds = std::chrono::milliseconds(500);
-/// Of the hosts where else an actor may be.
-constexpr std::size_t kMostPlaces = 64;
-
 }  // namespace
 
-void CoordinatorActor::on(AllowRestarts allow) {
-  if (from_launcher()) origins_[allow.name].budget = allow.budget;
-}
-
-void CoordinatorActor::on(AllowMove allow) {
-  if (!from_launcher()) return;
-  Origin& origin = origins_[allow.name];
-  std::vector<AllowMove>& places = origin.elsewhere;
-  // One that we follow may have been told before.
-  const bool known = origin.start.host == allow.host ||
-                     std::ranges::find(places, allow.host, &AllowMove::host) != places.end();
-  if (known) return;
-  if (places.size() < kMostPlaces) places.push_back(std::move(allow));
+void CoordinatorActor::take_in(const StartActor& start) {
+  const auto known = origins_.find(start.name);
+  if (start.restart.times == 0 && known == origins_.end()) return;
+  // Of an actor of this name that was there before, its memory may be left.
+  Origin& origin = known == origins_.end() ? origins_[start.name] : known->second;
+  origin.start = start;
+  origin.lost_here = 0;
+  note_start(start);
 }
 
 CoordinatorActor::Member* CoordinatorActor::live_node(const std::string& host) {
@@ -56,12 +48,12 @@ std::size_t CoordinatorActor::actors_at(const std::string& host) const {
   return static_cast<std::size_t>(here + to_come);
 }
 
-AllowMove* CoordinatorActor::place_elsewhere(Origin& origin) {
-  AllowMove* best = nullptr;
+ActorPlace* CoordinatorActor::place_elsewhere(Origin& origin) {
+  if (origin.start.needs_kept && keeper_of(origin) == nullptr) return nullptr;
+  ActorPlace* best = nullptr;
   std::size_t fewest = 0;
-  for (AllowMove& place : origin.elsewhere) {
+  for (ActorPlace& place : origin.start.elsewhere) {
     if (live_node(place.host) == nullptr) continue;
-    if (place.needs_kept && keeper_of(origin) == nullptr) continue;
     const std::size_t actors = actors_at(place.host);
     if (best != nullptr && actors >= fewest) continue;
     best = &place;
@@ -73,15 +65,17 @@ AllowMove* CoordinatorActor::place_elsewhere(Origin& origin) {
 void CoordinatorActor::choose_place(Origin& origin) {
   const bool gone = live_node(origin.start.host) == nullptr;
   if (!gone && origin.lost_here < kMostOnOneHost) return;
-  if (AllowMove* place = place_elsewhere(origin)) take_place(origin, *place);
+  ActorPlace* place = place_elsewhere(origin);
+  if (place == nullptr) return;
+  take_place(origin.start, *place);
+  origin.lost_here = 0;
 }
 
-void CoordinatorActor::take_place(Origin& origin, AllowMove& place) {
-  std::swap(origin.start.host, place.host);
-  std::swap(origin.start.args, place.args);
-  std::swap(origin.start.compute_threads, place.compute_threads);
-  std::swap(origin.start.environment, place.environment);
-  origin.lost_here = 0;
+void CoordinatorActor::take_place(StartActor& start, ActorPlace& place) {
+  std::swap(start.host, place.host);
+  std::swap(start.args, place.args);
+  std::swap(start.compute_threads, place.compute_threads);
+  std::swap(start.environment, place.environment);
 }
 
 const CoordinatorActor::Member* CoordinatorActor::keeper_of(const Origin& origin) const {
@@ -104,7 +98,7 @@ Task<Result<void>> CoordinatorActor::bring_kept(std::string name, ProcessId node
     if (brought || over || now() >= deadline) break;
     const Errc code = brought.error().code;
     // Anything else would be said again.
-    if (code != Errc::actor_down && code != Errc::deadline) break;
+    if (code != Errc::actor_down && !may_yet_be_answered(code)) break;
     co_await sleep(self_.heartbeat / 2);
   }
   bringing_ = false;
@@ -150,7 +144,7 @@ Task<Result<void>> CoordinatorActor::copy_kept(std::string name, ProcessId keepe
 }
 
 bool CoordinatorActor::needs_kept(const Origin& origin) {
-  return std::ranges::any_of(origin.elsewhere, &AllowMove::needs_kept);
+  return origin.start.needs_kept && !origin.start.elsewhere.empty();
 }
 
 bool CoordinatorActor::comes_again(const std::string& name) const {
@@ -163,9 +157,9 @@ bool CoordinatorActor::may_come_again(const Member& member) const {
   if (found == origins_.end() || member.state != State::READY) return false;
   const Origin& origin = found->second;
   const auto counts = std::ranges::count_if(origin.restarts, [&](const Origin::Restart& one) {
-    return now() - one.at <= origin.budget.within;
+    return now() - one.at <= origin.start.restart.within;
   });
-  return counts < origin.budget.times;
+  return counts < origin.start.restart.times;
 }
 
 bool CoordinatorActor::somebody_is_lost(ProcessId but) const {
@@ -211,7 +205,7 @@ bool CoordinatorActor::starts_again(const Member& member, bool was_ready, Proces
   const bool moves = down.cause == kOrderedAway && origin.ordered_away == member.process;
   const bool free = down.cause == kHostDrained || moves || down.cause == kStartUnknown;
   if (free) down.last_lines.clear();  // they have nothing to do with it
-  const RestartBudget& budget = origin.budget;
+  const RestartBudget& budget = origin.start.restart;
   std::deque<Origin::Restart>& restarts = origin.restarts;
   while (!restarts.empty() && now() - restarts.front().at > budget.within) restarts.pop_front();
   if (for_good || (!free && restarts.size() >= budget.times)) {
@@ -254,11 +248,11 @@ Task<void> CoordinatorActor::restarting(std::string name) {
   Origin& origin = origins_.at(name);
   do {
     origin.again = false;
-    co_await sleep(origin.budget.pause_before(origin.restarts.size(), kLongestBackoff));
+    co_await sleep(origin.start.restart.pause_before(origin.restarts.size(), kLongestBackoff));
     if (stopping_) break;
     choose_place(origin);
     log(fmt::format("starting {} again on {}, {} of {} times", name, origin.start.host,
-                    origin.restarts.size(), origin.budget.times));
+                    origin.restarts.size(), origin.start.restart.times));
     Task<Result<Started>> starting = begin(origin.start);
     const Result<Started> started = co_await std::move(starting);
     // Of a process that came to nothing mark_dead() has told; here there was none.
