@@ -57,8 +57,12 @@ Result<Functions> load() {
   return f;
 }
 
+/// Errors: overloaded, where memory is lacking; else unavailable.
 Result<void> checked_lt(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) {
+    return Error{Errc::overloaded, std::string(what) + ": no memory is free"};
+  }
   return Error{Errc::unavailable,
                std::string(what) + ": error " + std::to_string(static_cast<int>(status))};
 }
@@ -196,6 +200,9 @@ class Product final : public CudaOperation {
       return false;
     }
     STERNA_TRY(checked_lt(status, "cublasLtMatmulAlgoGetHeuristic"));
+    // What it names has a state of its own.
+    if (found.state == CUBLAS_STATUS_NOT_SUPPORTED) return false;
+    STERNA_TRY(checked_lt(found.state, "an algorithm of cuBLASLt's"));
     plan_ = found.algo;
     workspace_ = found.workspaceSize;
     std::size_t written = 0;
@@ -226,13 +233,7 @@ class Handle final : public CublasLt {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  Result<void> start() {
-    const cublasStatus_t status = functions_.create(&handle_);
-    if (status == CUBLAS_STATUS_ALLOC_FAILED) {
-      return Error{Errc::overloaded, "cublasLtCreate: no memory is free"};
-    }
-    return checked_lt(status, "cublasLtCreate");
-  }
+  Result<void> start() { return checked_lt(functions_.create(&handle_), "cublasLtCreate"); }
   Result<std::unique_ptr<DeviceOperation>> plan(const ProductShape& shape) override {
     auto product = std::make_unique<Product>(functions_, handle_);
     STERNA_ASSIGN(const bool made, product->make(shape));

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,33 @@ Result<Functions> load() {
   return f;
 }
 
+/// Whether the library says of what it was given that it has nothing for it: it will again. All
+/// else lies with the card or the host as they are now, where another plan, of other bits, is no
+/// way out.
+bool has_nothing(cudnnStatus_t status) {
+  const auto category = CUDNN_STATUS_CATEGORY(static_cast<int>(status));
+  return category == CUDNN_STATUS_NOT_SUPPORTED || category == CUDNN_STATUS_BAD_PARAM ||
+         status == CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
+}
+
+bool lacks_memory(cudnnStatus_t status) {
+  return status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+         status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+}
+
+/// Errors: overloaded, where memory is lacking; else unavailable.
+Result<void> checked_by(const Functions& f, cudnnStatus_t status, const char* what) {
+  if (status == CUDNN_STATUS_SUCCESS) return {};
+  return Error{lacks_memory(status) ? Errc::overloaded : Errc::unavailable,
+               std::string(what) + ": " + f.error_string(status)};
+}
+
+/// The library's heuristics share what they know, unguarded: one at a time in this process.
+std::mutex& one_heuristic_at_a_time() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 /// One of the library's descriptors, which the first call that fails leaves with an error.
 class Descriptor {
  public:
@@ -93,10 +121,8 @@ class Descriptor {
   bool unsupported() const {
     return CUDNN_STATUS_CATEGORY(static_cast<int>(status_)) == CUDNN_STATUS_NOT_SUPPORTED;
   }
-  Result<void> checked(const char* what) const {
-    if (ok()) return {};
-    return Error{Errc::unavailable, std::string(what) + ": " + f_->error_string(status_)};
-  }
+  cudnnStatus_t status() const { return status_; }
+  Result<void> checked(const char* what) const { return checked_by(*f_, status_, what); }
   cudnnBackendDescriptor_t get() const { return made_; }
 
  private:
@@ -235,8 +261,7 @@ class Convolution final : public CudaOperation {
     if (status == CUDNN_STATUS_SUCCESS) {
       status = f.execute(handle_.handle, plan_.front().get(), pack.get());
     }
-    if (status == CUDNN_STATUS_SUCCESS) return {};
-    return Error{Errc::unavailable, std::string("cudnnBackendExecute: ") + f.error_string(status)};
+    return checked_by(f, status, "cudnnBackendExecute");
   }
 
  private:
@@ -287,7 +312,7 @@ class Convolution final : public CudaOperation {
           static_cast<const Descriptor*>(&operation), static_cast<const Descriptor*>(&graph)}) {
       if (one->unsupported()) return false;
       // No wrong call: of bf16s products do what it does not.
-      if (!one->ok() && bf16s) return false;
+      if (!one->ok() && bf16s && !lacks_memory(one->status())) return false;
       STERNA_TRY(one->checked("a graph of cuDNN's"));
     }
     for (const cudnnBackendHeurMode_t heuristic : heuristics) {
@@ -302,74 +327,92 @@ class Convolution final : public CudaOperation {
     const Functions& f = handle_.f;
     Descriptor heuristic(f, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
-        .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {mode})
-        .finalize();
-    if (!heuristic.ok()) return false;
-    std::int64_t count = 0;
-    if (f.get(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
-              &count, nullptr) != CUDNN_STATUS_SUCCESS) {
-      return false;
+        .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {mode});
+    {
+      const std::lock_guard alone(one_heuristic_at_a_time());
+      heuristic.finalize();
     }
+    if (has_nothing(heuristic.status())) return false;
+    STERNA_TRY(heuristic.checked("a heuristic of cuDNN's"));
+    std::int64_t count = 0;
+    STERNA_ASSIGN(const bool lists, has(f.get(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                              CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr)));
+    if (!lists) return false;
     count = std::min(count, kMostPlans);
     std::vector<Descriptor> configurations;
     std::vector<cudnnBackendDescriptor_t> places;
     for (std::int64_t i = 0; i < count; ++i) {
       configurations.emplace_back(f, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+      STERNA_TRY(configurations.back().checked("a configuration of cuDNN's"));
       places.push_back(configurations.back().get());
     }
-    if (f.get(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
-              &count, places.data()) != CUDNN_STATUS_SUCCESS) {
-      return false;
-    }
-    for (std::int64_t i = 0; i < count; ++i) {
-      const Descriptor& configuration = configurations[static_cast<std::size_t>(i)];
-      std::int64_t engine = 0;
-      if (!suits(configuration, arithmetic, engine)) continue;
-      Descriptor plan(f, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-      plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {handle_.handle})
-          .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration)
-          .finalize();
-      if (!plan.ok()) continue;
-      std::int64_t bytes = 0;
-      std::int64_t got = 0;
-      if (f.get(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &got,
-                &bytes) != CUDNN_STATUS_SUCCESS ||
-          bytes < 0 || static_cast<std::size_t>(bytes) > kMostWorkspace) {
-        continue;
-      }
-      workspace_ = static_cast<std::size_t>(bytes);
-      engine_ = engine;
-      plan_.push_back(std::move(plan));
-      return true;
+    std::int64_t found = 0;
+    STERNA_ASSIGN(const bool listed,
+                  has(f.get(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                            CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &found, places.data())));
+    if (!listed) return false;
+    for (std::int64_t i = 0; i < std::min(found, count); ++i) {  // it may have more than it gave
+      STERNA_ASSIGN(const bool made, make(configurations[static_cast<std::size_t>(i)], arithmetic));
+      if (made) return true;
     }
     return false;
   }
 
-  bool suits(const Descriptor& configuration, Arithmetic arithmetic, std::int64_t& number) const {
+  /// Whether a configuration is one that may be used, and makes a plan.
+  Result<bool> make(const Descriptor& configuration, Arithmetic arithmetic) {
+    const Functions& f = handle_.f;
+    std::int64_t engine = 0;
+    STERNA_ASSIGN(const bool may, suits(configuration, arithmetic, engine));
+    if (!may) return false;
+    Descriptor plan(f, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {handle_.handle})
+        .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration)
+        .finalize();
+    if (has_nothing(plan.status())) return false;
+    STERNA_TRY(plan.checked("a plan of cuDNN's"));
+    std::int64_t bytes = 0;
+    std::int64_t got = 0;
+    STERNA_ASSIGN(const bool says, has(f.get(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                             CUDNN_TYPE_INT64, 1, &got, &bytes)));
+    if (!says || bytes < 0 || static_cast<std::size_t>(bytes) > kMostWorkspace) return false;
+    workspace_ = static_cast<std::size_t>(bytes);
+    engine_ = engine;
+    plan_.push_back(std::move(plan));
+    return true;
+  }
+
+  /// `number`: of its engine, where it does.
+  Result<bool> suits(const Descriptor& configuration, Arithmetic arithmetic,
+                     std::int64_t& number) const {
     const Functions& f = handle_.f;
     Descriptor engine(f, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    STERNA_TRY(engine.checked("an engine of cuDNN's"));
     cudnnBackendDescriptor_t place = engine.get();
     std::int64_t got = 0;
-    if (f.get(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-              &got, &place) != CUDNN_STATUS_SUCCESS) {
-      return false;
-    }
+    STERNA_ASSIGN(const bool named, has(f.get(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
+                                              CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &got, &place)));
+    if (!named) return false;
     std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
     std::int64_t noted = 0;
-    if (f.get(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-              CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &noted, notes.data()) != CUDNN_STATUS_SUCCESS) {
-      return false;
-    }
-    for (std::int64_t i = 0; i < noted; ++i) {
-      switch (notes[static_cast<std::size_t>(i)]) {
+    STERNA_ASSIGN(
+        const bool says,
+        has(f.get(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+                  CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &noted, notes.data())));
+    if (!says) return false;
+    const std::size_t known =
+        std::min(static_cast<std::size_t>(std::max<std::int64_t>(noted, 0)), notes.size());
+    for (std::size_t i = 0; i < known; ++i) {
+      switch (notes[i]) {
         case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
         case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
         case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
         case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
           return false;
         case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
-        case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
           if (arithmetic == Arithmetic::fp32) return false;
+          break;
+        case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:  // to fp16, perhaps, which ends at 65,504
+          if (arithmetic != Arithmetic::bf16) return false;
           break;
         case CUDNN_NUMERICAL_NOTE_WINOGRAD:
         case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
@@ -379,8 +422,15 @@ class Convolution final : public CudaOperation {
           break;
       }
     }
-    return f.get(engine.get(), CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &got,
-                 &number) == CUDNN_STATUS_SUCCESS;
+    return has(
+        f.get(engine.get(), CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &got, &number));
+  }
+
+  /// Whether it has what it was asked for.
+  Result<bool> has(cudnnStatus_t status) const {
+    if (has_nothing(status)) return false;
+    STERNA_TRY(checked_by(handle_.f, status, "cudnnBackendGetAttribute"));
+    return true;
   }
 
   Handle& handle_;
@@ -395,12 +445,7 @@ class Opened final : public Cudnn {
   explicit Opened(const Functions& functions) : handle_(functions) {}
 
   Result<void> start() {
-    const cudnnStatus_t status = handle_.f.create(&handle_.handle);
-    if (status == CUDNN_STATUS_SUCCESS) return {};
-    const bool full = status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
-                      status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
-    return Error{full ? Errc::overloaded : Errc::unavailable,
-                 std::string("cudnnCreate: ") + handle_.f.error_string(status)};
+    return checked_by(handle_.f, handle_.f.create(&handle_.handle), "cudnnCreate");
   }
   Result<std::unique_ptr<DeviceOperation>> plan(const ConvolutionShape& shape) override {
     auto convolution = std::make_unique<Convolution>(handle_);
