@@ -3,9 +3,9 @@
 // that is loaded where there is one (cuda_module.h), the host's own by host_device.h, for tests.
 //
 // Nothing waits but DeviceStream::finish() and DeviceEvent::wait(): the rest puts work on a stream
-// and returns. What it
-// reads and writes, tables included, must stay until the stream has done it. An error that comes
-// late is the result of a later call. No function throws.
+// and returns. What it reads and writes, tables included, must stay until the stream has done it.
+// An error that comes late is the result of a later call, and overloaded where memory is lacking,
+// the device's or the host's, whatever wanted it. No function throws.
 #pragma once
 
 #include <cstddef>

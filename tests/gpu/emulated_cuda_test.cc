@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <thread>
 
 #include "cuda_watch.h"
 #include "encode_case.h"
@@ -279,6 +280,52 @@ TEST(EmulatedCudaFaults, WhicheverCallFailsIsOneLineWithWhatToDoAndLeavesNothing
                                       ".dmesg. for NVRM: Xid"))
         << "call " << fails_at;
     EXPECT_EQ(watch.live(), LiveCuda()) << "call " << fails_at;
+  }
+}
+
+// So that whoever made it can say what would have fitted, and try it.
+TEST(EmulatedCudaFaults, WhicheverCallLacksMemoryIsOverloadedAndTheNextOneSucceeds) {
+  std::uint64_t calls = 0;
+  {
+    const CudaWatch watch;
+    ASSERT_TRUE(one_step(watch, calls).ok());
+  }
+  std::uint64_t refused = 0;
+  for (std::uint64_t fails_at = 1; fails_at <= calls; ++fails_at) {
+    const CudaWatch watch(fails_at, cudaErrorMemoryAllocation);
+    std::uint64_t unused = 0;
+    const Result<void> done = one_step(watch, unused);
+    EXPECT_EQ(watch.left_behind(), cudaSuccess) << "call " << fails_at;
+    EXPECT_EQ(watch.live(), LiveCuda()) << "call " << fails_at;
+    if (done.ok()) continue;  // what lets go of something does not look
+    ++refused;
+    EXPECT_EQ(done.error().code, Errc::overloaded) << "call " << fails_at;
+  }
+  EXPECT_GT(refused, calls / 2);
+}
+
+TEST_F(EmulatedCuda, ChoosesItsDeviceOnWhicheverThreadLetsGoOfWhatIsThere) {
+  const auto other = open_cuda_device(3).value();
+  std::unique_ptr<DeviceEvent> from = other->make_event(EventUse::timing).value();
+  std::unique_ptr<DeviceEvent> to = other->make_event(EventUse::timing).value();
+  std::unique_ptr<DeviceStream> stream = other->make_stream().value();
+  void* const memory = other->allocate(1).value();
+  void* const pinned = other->allocate_on_host(1).value();
+  const std::function<void()> uses[] = {
+      [&] { EXPECT_TRUE(to->passed().ok()); },
+      [&] { EXPECT_TRUE(other->seconds(*from, *to).ok()); },
+      [&] { EXPECT_TRUE(other->reach(*device_).ok()); },
+      [&] { other->release(memory); },
+      [&] { other->release_on_host(pinned); },
+      [&] { to.reset(); },
+      [&] { stream.reset(); },
+  };
+  for (const auto& use : uses) {
+    std::thread([&] {
+      const CudaWatch watch;
+      use();
+      EXPECT_EQ(watch.astray(), 0U);
+    }).join();
   }
 }
 

@@ -14,30 +14,39 @@
 namespace sterna::kernels {
 namespace {
 
+/// Any thread may call, and each has a current device of its own: one that has chosen none would
+/// start the first of all cards, whatever it calls.
+Result<void> use_device(int device) {
+  return checked(cudaSetDevice(device), "cudaSetDevice", device);
+}
+
 class CudaEvent : public DeviceEvent {
  public:
   explicit CudaEvent(int device) : device_(device) {}
   ~CudaEvent() override {
-    if (event_ != nullptr) cudaEventDestroy(event_);
+    if (event_ == nullptr) return;
+    static_cast<void>(use_device(device_));
+    cudaEventDestroy(event_);
   }
   CudaEvent(const CudaEvent&) = delete;
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   Result<void> make(EventUse use) {
-    STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice", device_));
+    STERNA_TRY(use_device(device_));
     const unsigned untimed = use == EventUse::timing ? 0 : cudaEventDisableTiming;
     const unsigned awakens = use == EventUse::streams ? 0 : cudaEventBlockingSync;
     return checked(cudaEventCreateWithFlags(&event_, untimed | awakens), "cudaEventCreate",
                    device_);
   }
   Result<bool> passed() noexcept override {
+    STERNA_TRY(use_device(device_));
     const cudaError_t found = cudaEventQuery(event_);
     if (found == cudaErrorNotReady) return false;
     STERNA_TRY(checked(found, "cudaEventQuery", device_));
     return true;
   }
   Result<void> wait() noexcept override {
-    STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice", device_));
+    STERNA_TRY(use_device(device_));
     return checked(cudaEventSynchronize(event_), "cudaEventSynchronize", device_);
   }
   cudaEvent_t event() const { return event_; }
@@ -53,6 +62,7 @@ cudaEvent_t event_of(DeviceEvent& event) { return static_cast<CudaEvent&>(event)
 class CudaRecording : public DeviceRecording {
  public:
   ~CudaRecording() override {
+    static_cast<void>(use_device(device_));
     if (runs_ != nullptr) cudaGraphExecDestroy(runs_);
     if (graph_ != nullptr) cudaGraphDestroy(graph_);
   }
@@ -82,7 +92,7 @@ class CudaStream : public DeviceStream {
       : device_(device), fails_soon_(fails_soon), libraries_(make_cuda_libraries(device)) {}
   ~CudaStream() override {
     if (stream_ == nullptr) return;
-    static_cast<void>(use());  // which may be another thread's than ever was here
+    static_cast<void>(use());
     cudaStreamSynchronize(stream_);
     libraries_.reset();  // whose handles are of this stream
     cudaStreamDestroy(stream_);
@@ -180,8 +190,7 @@ class CudaStream : public DeviceStream {
   cudaStream_t stream() const { return stream_; }
 
  private:
-  // Any thread may call, and each has a current device of its own.
-  Result<void> use() const { return checked(cudaSetDevice(device_), "cudaSetDevice", device_); }
+  Result<void> use() const { return use_device(device_); }
   /// Something to compute is on its way, and behind it the fault, where one is wanted. A recording
   /// is spared: it might come to nothing.
   Result<void> computed() {
@@ -240,7 +249,10 @@ class CudaDevice : public Device {
     given_.fetch_add(1, std::memory_order_relaxed);
     return memory;
   }
-  void release(void* memory) noexcept override { cudaFree(memory); }
+  void release(void* memory) noexcept override {
+    static_cast<void>(use());
+    cudaFree(memory);
+  }
   Result<std::size_t> free_memory() noexcept override {
     STERNA_TRY(use());
     std::size_t free = 0;
@@ -270,7 +282,10 @@ class CudaDevice : public Device {
     given_on_host_.fetch_add(1, std::memory_order_relaxed);
     return memory;
   }
-  void release_on_host(void* memory) noexcept override { cudaFreeHost(memory); }
+  void release_on_host(void* memory) noexcept override {
+    static_cast<void>(use());
+    cudaFreeHost(memory);
+  }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
     auto stream = std::make_unique<CudaStream>(index_, fails_soon_);
     STERNA_TRY(stream->make());
@@ -284,11 +299,11 @@ class CudaDevice : public Device {
   Result<bool> reach(Device& other) noexcept override {
     const int peer = static_cast<CudaDevice&>(other).index_;
     if (peer == index_) return true;
+    STERNA_TRY(use());
     int can = 0;
     STERNA_TRY(
         checked(cudaDeviceCanAccessPeer(&can, index_, peer), "cudaDeviceCanAccessPeer", index_));
     if (can == 0) return false;
-    STERNA_TRY(use());
     const cudaError_t made = cudaDeviceEnablePeerAccess(peer, 0);
     if (made != cudaSuccess) cudaGetLastError();  // no sticky one
     if (made == cudaErrorPeerAccessAlreadyEnabled) return true;
@@ -305,6 +320,7 @@ class CudaDevice : public Device {
   }
   Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
     constexpr double kMilli = 1e-3;
+    STERNA_TRY(use());
     float milliseconds = 0;
     STERNA_TRY(checked(cudaEventElapsedTime(&milliseconds, event_of(from), event_of(to)),
                        "cudaEventElapsedTime", index_));
@@ -313,7 +329,7 @@ class CudaDevice : public Device {
   void fail_soon() noexcept override { fails_soon_ = true; }
 
  private:
-  Result<void> use() const { return checked(cudaSetDevice(index_), "cudaSetDevice", index_); }
+  Result<void> use() const { return use_device(index_); }
   // Memory is planned before step 0, so that waiting here costs no step anything.
   Result<void> zero(void* memory, std::size_t bytes) const {
     STERNA_TRY(checked(cudaMemset(memory, 0, bytes), "cudaMemset", index_));

@@ -30,13 +30,17 @@ inline const char* advice(cudaError_t error) {
   }
 }
 
-/// "device 0: what: CUDA's own words for it" where `code` is no success, and what to do.
+/// "device 0: what: CUDA's own words for it" where `code` is no success, and what to do. Errors:
+/// overloaded, where memory is lacking, the device's or the host's; else unavailable.
 inline Result<void> checked(int code, std::string_view what, int device) {
   if (code == cudaSuccess) return {};
   const auto error = static_cast<cudaError_t>(code);
-  return Error{Errc::unavailable, "device " + std::to_string(device) + ": " + std::string(what) +
-                                      ": " + cudaGetErrorString(error) + " (" +
-                                      cudaGetErrorName(error) + ")" + advice(error)};
+  const bool full = error == cudaErrorMemoryAllocation;
+  if (full) cudaGetLastError();  // no sticky one: what is tried next is not to report it
+  return Error{full ? Errc::overloaded : Errc::unavailable,
+               "device " + std::to_string(device) + ": " + std::string(what) + ": " +
+                   cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")" +
+                   advice(error)};
 }
 
 }  // namespace sterna::kernels

@@ -54,9 +54,10 @@ const char* cudaGetErrorName(cudaError_t error) {
   if (error == cudaErrorLaunchFailure) return "cudaErrorLaunchFailure";
   return error == cudaErrorIllegalAddress ? "cudaErrorIllegalAddress" : "cudaErrorEmulated";
 }
-cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaGetLastError() { return CudaWatch::take_left_behind(); }
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= kDevices) return cudaErrorInvalidValue;
+  CudaWatch::choose();
   return called([&] { current_device = device; });
 }
 cudaError_t cudaSetDeviceFlags(unsigned) { return CudaWatch::call(); }

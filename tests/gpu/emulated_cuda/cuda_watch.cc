@@ -1,5 +1,7 @@
 #include "cuda_watch.h"
 
+#include <utility>
+
 namespace sterna {
 namespace {
 
@@ -11,7 +13,7 @@ CudaWatch*& watch_of_this_thread() {
 
 }  // namespace
 
-CudaWatch::CudaWatch(std::uint64_t fails_at) : fails_at_(fails_at) {
+CudaWatch::CudaWatch(std::uint64_t fails_at, cudaError_t how) : fails_at_(fails_at), how_(how) {
   watch_of_this_thread() = this;
 }
 
@@ -24,13 +26,30 @@ void CudaWatch::trap() {
 cudaError_t CudaWatch::call() {
   CudaWatch* const watch = watch_of_this_thread();
   if (watch == nullptr) return cudaSuccess;
+  if (!watch->chose_) ++watch->astray_;
   if (watch->trapped_) return cudaErrorLaunchFailure;
-  const bool fails = ++watch->calls_ >= watch->fails_at_ && watch->fails_at_ != 0;
-  return fails ? cudaErrorIllegalAddress : cudaSuccess;
+  const std::uint64_t call = ++watch->calls_;
+  const bool fails =
+      call == watch->fails_at_ || (call > watch->fails_at_ && watch->fails_at_ != 0 &&
+                                   watch->how_ != cudaErrorMemoryAllocation);
+  if (!fails) return cudaSuccess;
+  return watch->left_behind_ = watch->how_;
+}
+
+void CudaWatch::choose() {
+  if (CudaWatch* const watch = watch_of_this_thread()) watch->chose_ = true;
+}
+
+cudaError_t CudaWatch::take_left_behind() {
+  CudaWatch* const watch = watch_of_this_thread();
+  return watch == nullptr ? cudaSuccess : std::exchange(watch->left_behind_, cudaSuccess);
 }
 
 void CudaWatch::count(int LiveCuda::*kind, int more) {
-  if (CudaWatch* const watch = watch_of_this_thread()) watch->live_.*kind += more;
+  CudaWatch* const watch = watch_of_this_thread();
+  if (watch == nullptr) return;
+  if (!watch->chose_) ++watch->astray_;
+  watch->live_.*kind += more;
 }
 
 }  // namespace sterna

@@ -20,8 +20,8 @@ struct LiveCuda {
 class CudaWatch {
  public:
   /// From the call of this number on, counted from 1, each fails: as after an error that lies with
-  /// the context. 0: none does.
-  explicit CudaWatch(std::uint64_t fails_at = 0);
+  /// the context. For lack of memory that one alone does. 0: none does.
+  explicit CudaWatch(std::uint64_t fails_at = 0, cudaError_t how = cudaErrorIllegalAddress);
   ~CudaWatch();
   CudaWatch(const CudaWatch&) = delete;
   CudaWatch& operator=(const CudaWatch&) = delete;
@@ -29,16 +29,28 @@ class CudaWatch {
   /// So far, but for those that give something back.
   std::uint64_t calls() const { return calls_; }
   const LiveCuda& live() const { return live_; }
+  /// Calls of any kind before one has chosen a device: a real one would start the first card.
+  std::uint64_t astray() const { return astray_; }
+  /// What the last call that failed left to be read by a later one.
+  cudaError_t left_behind() const { return left_behind_; }
 
   /// Of a kernel of this thread's: each later call fails.
   static void trap();
   /// A call of this thread: what it comes to before it has done anything.
   static cudaError_t call();
+  /// The one that is to be made now chooses a device.
+  static void choose();
+  /// What the last that failed left behind, which is gone then.
+  static cudaError_t take_left_behind();
   /// Adds to what is live of one kind.
   static void count(int LiveCuda::*kind, int more);
 
  private:
   std::uint64_t fails_at_;
+  cudaError_t how_;
+  cudaError_t left_behind_ = cudaSuccess;
+  bool chose_ = false;
+  std::uint64_t astray_ = 0;
   std::uint64_t calls_ = 0;
   bool trapped_ = false;
   LiveCuda live_;
