@@ -39,9 +39,9 @@ Result<std::optional<Lack>> lack_of(const MadeOnDevices& what, const BatchSizes&
   MadeOnDevices::Devices on;
   for (std::size_t i = 0; i < what.devices.size(); ++i) {
     const std::size_t first = first_place(what, i);
-    counting.push_back(first < i ? counting[first]
-                                 : std::make_shared<kernels::CountingDevice>(what.devices[i],
-                                                                             plans[i]));
+    counting.push_back(first < i
+                           ? counting[first]
+                           : std::make_shared<kernels::CountingDevice>(what.devices[i], plans[i]));
     on.push_back(counting.back());
   }
   STERNA_TRY(what.make(sizes, on));

@@ -299,7 +299,10 @@ class HostStream : public DeviceStream {
     return put([=] { host_update(launch); });
   }
   Result<void> layer(const LayerLaunch& launch) noexcept override {
-    return put([=] { host_layer(launch); });
+    return put([launch, watch = watch_] {
+      if (watch) watch->computes(launch);
+      host_layer(launch);
+    });
   }
   Result<void> begin_recording() noexcept override {
     recording_ = std::make_unique<HostRecording>();

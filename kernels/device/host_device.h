@@ -11,11 +11,12 @@
 
 namespace sterna::kernels {
 
-/// Hears what a host device is asked for, on the threads that ask.
+/// Hears what a host device is asked for, and what it does, on the threads that ask or wait.
 class HostDeviceWatch {
  public:
   virtual ~HostDeviceWatch() = default;
   virtual void launched(EncodePass /*pass*/, const EncodeLaunch& /*launch*/) {}
+  virtual void computes(const LayerLaunch& /*launch*/) {}  ///< when it does, however late
   virtual void plans(const ConvolutionShape& /*shape*/) {}
   virtual void given_on_host(const void* /*memory*/, std::size_t /*bytes*/) {}
   virtual void released_on_host(const void* /*memory*/) {}
