@@ -10,6 +10,16 @@
 namespace sterna::actors {
 namespace {
 
+/// fp32s where they lie, or, where they begin at no address of one's, a copy in `room`.
+std::span<const float> floats_of(ByteView bytes, std::vector<float>& room) {
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0) {
+    return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+  }
+  room.resize(bytes.size() / sizeof(float));
+  std::memcpy(room.data(), bytes.data(), bytes.size());
+  return room;
+}
+
 std::span<const std::uint8_t> pixels_of(const Batch& batch) {
   return {reinterpret_cast<const std::uint8_t*>(batch.pixels.data()), batch.pixels.size()};
 }
@@ -247,17 +257,19 @@ Result<void> Replica::apply_there(const Parameters& answer, std::size_t index) {
   const ParameterChunk& taken = answer.chunks[index];
   const TableChunk& place = table_->chunks[taken.chunk];
   if (answer.kind == PayloadKind::GRADIENT) return steps_->step(*net_, answer, taken);
-  came_.resize(place.count);
+  const std::size_t bytes = place.count * sizeof(float);
+  std::span<const float> theirs;
   if (taken.codec == Codec::BF16) {
+    came_.resize(place.count);
     kernels::decode_bf16(taken.payload.view(), came_, isa_);
+    theirs = came_;
   } else {
-    std::memcpy(came_.data(), taken.payload.data(), place.count * sizeof(float));
+    theirs = floats_of(taken.payload.view().first(bytes), came_);
   }
-  if (alone_ != nullptr) return alone_->came(*net_, place, came_);
-  STERNA_TRY(net_->write_parameter(place.tensor, place.first, came_));
+  if (alone_ != nullptr) return alone_->came(*net_, place, theirs);
+  STERNA_TRY(net_->write_parameter(place.tensor, place.first, theirs));
   if (answer.kind == PayloadKind::STATE && steps_ && !table_->frozen(taken.chunk)) {
-    return steps_->restore(*net_, taken.chunk,
-                           taken.payload.view().subspan(place.count * sizeof(float)));
+    return steps_->restore(*net_, taken.chunk, taken.payload.view().subspan(bytes));
   }
   return {};
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/parameters/parameter_hash.h"
+#include "kernels/device/host_device.h"
 
 namespace sterna::actors {
 namespace {
@@ -142,6 +143,28 @@ TEST_F(RankNetTest, TakesParametersAsTheyAre) {
   answer.chunks.push_back({.chunk = 0, .payload = share(values)});
   replica->take(answer, 0);
   EXPECT_EQ(replica->hashes().value().front(), hash_of(values->bytes()));
+}
+
+TEST_F(RankNetTest, TakesParametersToADeviceFromWhereverTheyLie) {
+  start();
+  for (const std::size_t behind : {0, 1, 4}) {  // the address of a float
+    const auto there = Replica::make(job, kernels::make_host_device({.seed = behind})).value();
+    there->set_table(table, clock, [] {});
+    std::vector<Hash> expected;
+    for (std::uint32_t c = 0; c < table->chunks.size(); ++c) {
+      const std::size_t bytes = table->chunks[c].count * sizeof(float);
+      const auto payload = make_buffer(behind + bytes);
+      for (std::size_t i = 0; i < bytes; ++i) {
+        payload->data()[behind + i] = static_cast<std::byte>((i * 13 + c) % 61);
+      }
+      Parameters answer;
+      answer.chunks.push_back({.chunk = c, .payload = share(payload).part(behind, bytes)});
+      expected.push_back(hash_of(answer.chunks.front().payload.view()));
+      there->take(answer, 0);
+      std::ranges::fill(payload->bytes(), std::byte{0xff});  // it need not stay
+    }
+    EXPECT_EQ(there->hashes().value(), expected) << behind;
+  }
 }
 
 TEST_F(RankNetTest, StepsFromAveragesByTheJobsOptimizer) {
