@@ -224,13 +224,13 @@ Result<void> Net::check_levels(const PixelImages& images, std::size_t count) con
                                                    images.levels.size(), count, levels)};
 }
 
-void Net::set_labels(std::span<const std::uint16_t> labels) {
-  head_.set_labels(labels);
-  if (auxiliary_ != nullptr) auxiliary_->set_labels(labels);
+void Net::set_labels(std::span<const std::uint16_t> labels, std::size_t pass) {
+  head_.set_labels(labels, pass);
+  if (auxiliary_ != nullptr) auxiliary_->set_labels(labels, pass);
 }
 
-float Net::cross_entropy() const {
-  return head_.loss() + (auxiliary_ != nullptr ? auxiliary_->loss() : 0.0F);
+float Net::cross_entropy(std::size_t pass) const {
+  return head_.loss(pass) + (auxiliary_ != nullptr ? auxiliary_->loss(pass) : 0.0F);
 }
 
 void Net::begin_pass(std::size_t pass) {
@@ -238,7 +238,7 @@ void Net::begin_pass(std::size_t pass) {
   const std::size_t first = pass * images;
   if (passes() > 1) {
     held_.write(first, images, input_.shape()[1], backend_->memory(), input_.value());
-    set_labels(held_.labels(first, images));
+    set_labels(held_.labels(first, images), pass);
   }
   StepDraw draw = draw_;
   draw.first_image += first;
@@ -254,7 +254,7 @@ Result<void> Net::begin_step(std::span<const float> images, std::span<const std:
       held_.hold(images, labels);
     } else {
       backend_->memory().write(images, input_.value(), 0);
-      set_labels(labels);
+      set_labels(labels, 0);
     }
     begin_pass(0);
   });
@@ -270,7 +270,7 @@ Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uin
       held_.hold(images, labels);
     } else {
       backend_->memory().write(images, labels.size(), input_.shape()[1], input_.value());
-      set_labels(labels);
+      set_labels(labels, 0);
     }
     begin_pass(0);
   });
@@ -319,12 +319,10 @@ void Net::run_backward(GradientSink& sink) {
 }
 
 Result<void> Net::backward(GradientSink& sink) {
-  earlier_passes_ = 0;
   Result<void> done = guarded([&] {
     for (std::size_t pass = 1; pass < passes(); ++pass) {
       Sum sum(*this);
       graph_->backward(sum);
-      earlier_passes_ += cross_entropy();
       begin_pass(pass);
       graph_->forward(specs_.size());
     }
@@ -340,7 +338,7 @@ Result<void> Net::backward(GradientSink& sink) {
 Result<Net::Loss> Net::step_loss() {
   Loss loss;
   STERNA_TRY(guarded([&] {
-    loss.cross_entropy = earlier_passes_ + cross_entropy();
+    for (std::size_t pass = 0; pass < passes(); ++pass) loss.cross_entropy += cross_entropy(pass);
     loss.regularization = decay_ ? decay_->loss() : 0.0F;
   }));
   return loss;

@@ -145,8 +145,8 @@ class Net {
   Result<void> check_step(std::size_t values, std::span<const std::uint16_t> labels) const;
   /// From the held batch, if it has several.
   void begin_pass(std::size_t pass);
-  void set_labels(std::span<const std::uint16_t> labels);
-  float cross_entropy() const;
+  void set_labels(std::span<const std::uint16_t> labels, std::size_t pass);
+  float cross_entropy(std::size_t pass) const;
   void run_backward(GradientSink& sink);
   std::size_t passes() const { return options_.batch / images_per_pass(); }
   Result<void> check_inference(std::size_t values, std::size_t count, std::size_t logits) const;
@@ -174,7 +174,6 @@ class Net {
   std::vector<Handed> handed_;  // by a backward pass that repeats
   HeldBatch held_;              // of a step in several passes
   std::vector<Tensor> sums_;    // of the gradients of all such passes but the last
-  float earlier_passes_ = 0;    // what they lost
   StepDraw draw_;
   std::optional<Error> changed_;  // why a parameter's new values cannot be read
 };

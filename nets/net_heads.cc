@@ -10,12 +10,14 @@ NetHeads add_heads(Graph& graph, const NetOutputs& outputs, double label_smoothi
     auxiliary = graph.training_only([&] {
       return &loss_head(graph, *outputs.auxiliary,
                         {.cross_entropy = {.smoothing = label_smoothing,
-                                           .weight = share * outputs.auxiliary_weight}});
+                                           .weight = share * outputs.auxiliary_weight},
+                         .passes = passes});
     });
   }
   return {loss_head(graph, outputs.logits,
                     {.cross_entropy = {.smoothing = label_smoothing, .weight = share},
-                     .target = outputs.target}),
+                     .target = outputs.target,
+                     .passes = passes}),
           auxiliary};
 }
 

@@ -111,26 +111,27 @@ class Inbox {
   kernels::DeviceArray<T> there_;
 };
 
-/// A number that comes to the host.
+/// A number that comes to the host, again and again; so many that come one after the other stay
+/// there beside each other.
 template <class T>
 class Outbox {
  public:
-  explicit Outbox(DeviceContext& context)
+  explicit Outbox(DeviceContext& context, std::size_t stay = 1)
       : context_(context),
         arrived_(must(context.device->make_event(kernels::EventUse::host))),
-        here_(must(kernels::PinnedArray<T>::make(*context.device, 1))),
+        here_(must(kernels::PinnedArray<T>::make(*context.device, stay))),
         there_(must(kernels::DeviceArray<T>::make(*context.device, 1))) {}
 
   T* place() const { return there_.data(); }  ///< where the device writes it
-  /// Puts a copy on the stream.
-  void send() {
-    must(there_.download(*context_.stream, here_.elements()));
+  /// Puts a copy on the stream, which will be number `which` of those that stay.
+  void send(std::size_t which = 0) {
+    must(there_.download(*context_.stream, here_.elements().subspan(which, 1)));
     must(context_.stream->record(*arrived_));
   }
-  /// What was sent last, once it is here.
-  T wait() {
+  /// That one, once all that was sent is here.
+  T wait(std::size_t which = 0) {
     must(arrived_->wait());
-    return here_.elements().front();
+    return here_.elements()[which];
   }
 
  private:

@@ -23,7 +23,8 @@ LossHead& loss_head(Graph& graph, Activation& logits, const HeadLoss& options) {
                                          .classes = logits.shape()[1],
                                          .cross_entropy = options.cross_entropy,
                                          .target = options.target,
-                                         .element = logits.value().element()});
+                                         .element = logits.value().element(),
+                                         .passes = options.passes});
   return graph.add(std::make_unique<LossHead>(std::move(operation), read, options));
 }
 

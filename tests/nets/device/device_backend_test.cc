@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <variant>
+
 #include "nets/describe_net.h"
 #include "tests/nets/device/device_fixture.h"
 
@@ -158,6 +160,40 @@ TEST(DeviceBackend, AddsTheGradientsOfMicroBatches) {
       EXPECT_NEAR(found[i][j], expected[i][j], 1e-6);
     }
   }
+}
+
+/// How often the loss of a pass has been computed.
+class LossesComputed final : public kernels::HostDeviceWatch {
+ public:
+  void computes(const kernels::LayerLaunch& launch) override {
+    if (std::holds_alternative<kernels::LossLaunch>(launch)) ++count;
+  }
+  int count = 0;
+};
+
+TEST(DeviceBackend, PutsAMicroBatchOnItsWayBeforeTheLossOfTheOneBeforeIsKnown) {
+  const auto loss = [](HostDeviceOptions on, int before_backward_returns) {
+    const auto watch = std::make_shared<LossesComputed>();
+    on.watch = watch;
+    NetOptions options = small_mlp(on);
+    options.micro_batch = 3;
+    const auto net = make_net(options).value();
+    write_all(*net, initial(*net));
+    const Batch batch(options.batch);
+    Fetched fetched(*options.backend.device, net->parameters().size());
+    EXPECT_TRUE(net->begin_step(batch.images, batch.labels).ok());
+    EXPECT_TRUE(*net->forward(net->parameters().size()));
+    EXPECT_TRUE(net->backward(fetched).ok());
+    EXPECT_EQ(watch->count, before_backward_returns);
+    const Result<Net::Loss> found = net->step_loss();
+    EXPECT_TRUE(found.ok());
+    EXPECT_EQ(watch->count, 2);
+    fetched.wait();
+    return found->cross_entropy;
+  };
+  const float expected = loss({.late = false}, 2);
+  EXPECT_GT(expected, 1.0F);
+  for (std::uint64_t seed = 0; seed < 10; ++seed) EXPECT_EQ(loss({.seed = seed}, 0), expected);
 }
 
 TEST(DeviceBackend, HasActivationsOfHalfTheSizeInBf16) {

@@ -259,9 +259,9 @@ TEST_F(DeviceOperations, LoseAsInDoublePrecision) {
                             own.element = side.element;
                             const auto operation = side.backend->loss(own);
                             Tensor& found = side.activation(shape, kRows);
-                            operation->set_labels(labels);
+                            operation->set_labels(labels, 0);
                             operation->backward(side.activation(shape, kRows, logits), found);
-                            return {side.read(found), {operation->loss()}};
+                            return {side.read(found), {operation->loss(0)}};
                           }});
   }
 }
