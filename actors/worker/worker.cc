@@ -45,10 +45,9 @@ Task<Result<void>> Worker::train() {
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
-  if (without_residuals_ > 0) {
-    log(fmt::format("{} ranks go on without what error feedback kept of them", without_residuals_));
-    observer_->tell(ResidualsLost{identity().name, identity().incarnation, without_residuals_,
-                                  without_residuals_from_});
+  if (const KeptResiduals::Lost& lost = residuals_->lost(); lost.ranks > 0) {
+    log(fmt::format("{} ranks go on without what error feedback kept of them", lost.ranks));
+    observer_->tell(ResidualsLost{identity().name, identity().incarnation, lost.ranks, lost.from});
   }
   if (goes_on_) STERNA_CO_TRY(recall_scalers());
   if (!policy_->in_step()) {
@@ -137,7 +136,7 @@ Task<Error> Worker::lack_of_memory(Error refused, std::uint32_t replicas) {
                              .shards = static_cast<std::uint32_t>(servers_.size()),
                              .replicas = replicas,
                              .exchanges = exchanges(),
-                             .keeps = residual_memory_.has_value()};
+                             .keeps = residuals_ && residuals_->outlive_worker()};
   what.make = [ranks, &clock = process().loop()](const BatchSizes& sizes,
                                                  const MadeOnDevices::Devices& on) {
     return make_once(ranks, sizes, on, clock);
@@ -162,7 +161,12 @@ Task<Result<void>> Worker::make_seats(std::uint32_t replicas) {
     if (!table_) {
       table_ = std::make_shared<const ParameterTable>(seat.replica->parameters(), args_.job,
                                                       static_cast<std::uint32_t>(servers_.size()));
-      Task<void> taking = take_residual_memory();
+      // The one before may have written its part of this version, with what it kept: with zeros it
+      // is another one, of a checkpoint that may be there.
+      residuals_.emplace(*context_, table_, [this](std::uint64_t step) {
+        if (args_.job.in_step()) kept_.begin_behind(step);
+      });
+      Task<void> taking = residuals_->take_memory();
       co_await std::move(taking);
       pulls_.emplace(*context_, servers_, table_, pool_,
                      ParameterPulls::Options{
@@ -220,6 +224,12 @@ Task<Result<std::shared_ptr<RankNet>>> Worker::make_net(Rank& rank, bool shares)
     return RankNet::make(job, number, replica, shares, table, clock, events, std::move(*residuals));
   });
   co_return co_await std::move(making);
+}
+
+Result<Residuals> Worker::residuals_of(std::uint32_t rank) {
+  const std::uint64_t first = first_push_of(rank);
+  const bool goes_on = goes_on_ || first > args_.job.first_step;
+  return goes_on ? residuals_->go_on(rank, first) : residuals_->begin(rank);
 }
 
 GradientEncoder::Events Worker::events_of(Rank& rank) {

@@ -34,6 +34,7 @@
 #include "actors/worker/batches_ahead.h"
 #include "actors/worker/exchanged_versions.h"
 #include "actors/worker/gradient_pushes.h"
+#include "actors/worker/kept_residuals.h"
 #include "actors/worker/parameter_pulls.h"
 #include "actors/worker/progress_meter.h"
 #include "actors/worker/ranks/incoming_version.h"
@@ -129,9 +130,7 @@ class Worker final : public Actor<WorkerInterface> {
   /// Nothing comes from a lost server of that shard any more; what is asked and told goes to
   /// `next`.
   Task<Result<void>> leave_lost(std::uint32_t shard, ActorId next);
-  /// Memory for what error feedback keeps that outlives this process, if there is such.
-  Task<void> take_residual_memory();
-  /// What the rank's first step adds. Where it was lost: zero, or error not_found, as the job says.
+  /// What the rank's first step adds. Errors: as KeptResiduals::go_on().
   Result<Residuals> residuals_of(std::uint32_t rank);
   /// The scalers of the step before the first, of a job whose ranks use those.
   Task<Result<void>> recall_scalers();
@@ -242,8 +241,9 @@ class Worker final : public Actor<WorkerInterface> {
   std::optional<WorkerContext> context_;
   std::optional<BatchesAhead> batches_;
   std::optional<GradientPushes> pushes_;
-  std::optional<ParameterPulls> pulls_;  // once there is a table
-  std::deque<Seat> seats_;               // deques: conditions do not move
+  std::optional<ParameterPulls> pulls_;     // once there is a table
+  std::optional<KeptResiduals> residuals_;  // likewise
+  std::deque<Seat> seats_;                  // deques: conditions do not move
   std::deque<Rank> ranks_;
   std::optional<ExchangedVersions> exchanged_;  // ends before the replicas
   std::shared_ptr<HostAverage> average_;        // of all ranks, where they push one
@@ -251,10 +251,7 @@ class Worker final : public Actor<WorkerInterface> {
   Condition averaged_;                          // it is another's, or a rank is done
   std::size_t unacknowledged_ = 0;              // of what is told besides pushes
   Condition table_made_;
-  Condition wrote_;  // chunks have been written
-  std::optional<KeptMemory::Region> residual_memory_;
-  std::uint32_t without_residuals_ = 0;       ///< ranks that go on without those of the step before
-  std::uint64_t without_residuals_from_ = 0;  ///< the first such step
+  Condition wrote_;                              // chunks have been written
   std::optional<CheckpointWriter> checkpoints_;  // from started() on
   /// Where what a rank has by itself is gathered: here, or with what servers would have.
   KeptVersion& kept() {

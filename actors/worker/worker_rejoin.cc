@@ -116,53 +116,6 @@ Task<Result<Enlisted>> Worker::on(Enlist) {
   co_return Enlisted{step};
 }
 
-Task<void> Worker::take_residual_memory() {
-  const JobConfig& job = args_.job;
-  if (!job.gradient.error_feedback || !job.workers_come_again()) co_return;
-  KeptMemory* const memory = process().kept_memory();
-  Result<KeptMemory::Region> taken = Error{Errc::unavailable, "this host keeps no memory for it"};
-  if (memory != nullptr) {
-    auto taking = compute(
-        [memory, bytes = args_.ranks / job.averaged_ranks * Residuals::bytes_of(job, *table_)] {
-          return memory->take(bytes);
-        });
-    taken = co_await std::move(taking);
-  }
-  if (taken) {
-    residual_memory_ = std::move(*taken);
-  } else {
-    log("what error feedback keeps will be lost with this worker: " + taken.error().message);
-  }
-}
-
-Result<Residuals> Worker::residuals_of(std::uint32_t rank) {
-  const JobConfig& job = args_.job;
-  if (!job.gradient.error_feedback) return Residuals();
-  const std::uint64_t first = first_push_of(rank);
-  const bool goes_on = goes_on_ || first > job.first_step;
-  Residuals residuals(job, *table_);
-  if (residual_memory_) {
-    const std::size_t before = (rank - args_.first_rank) / job.averaged_ranks;
-    const std::size_t at = before * Residuals::bytes_of(job, *table_);
-    residuals = Residuals(job, *table_, *residual_memory_, at);
-    if (!goes_on) residuals.start_at(first);
-  }
-  if (!goes_on || residuals.whole_for(first)) return residuals;
-  if (job.in_step() && !job.gradient.zeroes_residuals()) {
-    return Error{Errc::not_found, fmt::format("step {}: what error feedback kept of rank {} was "
-                                              "lost with the worker before",
-                                              first, rank)};
-  }
-  without_residuals_from_ =
-      without_residuals_ == 0 ? first : std::min(without_residuals_from_, first);
-  ++without_residuals_;
-  residuals.zero_before(first);
-  // The one before may have written its part of this version, with what it kept: with zeros it is
-  // another one, of a checkpoint that may be there.
-  if (job.in_step()) kept_.begin_behind(first);
-  return residuals;
-}
-
 Task<Result<void>> Worker::recall_scalers() {
   if (args_.job.gradient.scaler != ScalerRule::last_step) co_return {};
   const RecallScalers question{.rank = args_.first_rank,
