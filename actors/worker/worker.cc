@@ -88,20 +88,22 @@ void Worker::make_parts(BatchesAhead::Readers readers) {
   pushes_.emplace(*context_, servers_, [this] { finish(); });
 }
 
-Task<Result<void>> Worker::make_replicas() {
+std::uint32_t Worker::replicas() const {
   const auto devices = static_cast<std::uint32_t>(devices_.size());
-  const std::uint32_t replicas =
-      replicas_of(args_.job, args_.ranks, devices > 0 ? devices : cores_);
+  return replicas_of(args_.job, args_.ranks, devices > 0 ? devices : cores_);
+}
+
+Task<Result<void>> Worker::make_replicas() {
   // A device says itself what does not fit, and lack_of_memory() what would.
-  std::optional<std::uint64_t> available = devices > 0 ? std::nullopt : free_memory();
+  std::optional<std::uint64_t> available = devices_.empty() ? free_memory() : std::nullopt;
   if (const KeptMemory* kept = process().kept_memory(); kept != nullptr && available) {
     *available += kept->size();  // what a worker before took is this one's
   }
-  STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, replicas, available));
-  Task<Result<void>> making = make_seats(replicas);
+  STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, replicas(), available));
+  Task<Result<void>> making = make_seats();
   if (const Result<void> made = co_await std::move(making); !made) {
     if (devices_.empty()) co_return made.error();
-    auto explaining = lack_of_memory(made.error(), replicas);
+    auto explaining = lack_of_memory(made.error());
     co_return co_await std::move(explaining);
   }
   if (exchanges()) STERNA_CO_TRY(begin_exchanging());
@@ -122,8 +124,8 @@ Task<Result<void>> Worker::begin_exchanging() {
   co_return {};
 }
 
-Task<Error> Worker::lack_of_memory(Error refused, std::uint32_t replicas) {
-  average_ = nullptr;
+Task<Error> Worker::lack_of_memory(Error refused) {
+  average_.reset();
   ranks_.clear();
   seats_.clear();  // what they had is free
   MadeOnDevices what{.net = args_.job.net,
@@ -134,7 +136,7 @@ Task<Error> Worker::lack_of_memory(Error refused, std::uint32_t replicas) {
                      .make = nullptr};
   const RanksOnDevices ranks{.args = args_,
                              .shards = static_cast<std::uint32_t>(servers_.size()),
-                             .replicas = replicas,
+                             .replicas = replicas(),
                              .exchanges = exchanges(),
                              .keeps = residuals_ && residuals_->outlive_worker()};
   what.make = [ranks, &clock = process().loop()](const BatchSizes& sizes,
@@ -147,9 +149,10 @@ Task<Error> Worker::lack_of_memory(Error refused, std::uint32_t replicas) {
   co_return co_await std::move(explaining);
 }
 
-Task<Result<void>> Worker::make_seats(std::uint32_t replicas) {
+Task<Result<void>> Worker::make_seats() {
   const auto devices = static_cast<std::uint32_t>(devices_.size());
-  for (std::uint32_t i = 0; i < replicas; ++i) {
+  const std::uint32_t all = replicas();
+  for (std::uint32_t i = 0; i < all; ++i) {
     Seat& seat = seats_.emplace_back();
     std::shared_ptr<kernels::Device> on = devices > 0 ? devices_[i % devices] : nullptr;
     STERNA_CO_ASSIGN(seat.replica, compute([job = args_.job, device = std::move(on)] {
@@ -182,12 +185,12 @@ Task<Result<void>> Worker::make_seats(std::uint32_t replicas) {
     seat.replica->set_table(table_, process().loop(), [&seat, loop = poster()] {
       loop.post([&seat] { seat.incoming->write_settled(); });
     });
-    auto planning = make_there(
-        [replica = seat.replica, i, replicas, exchanges = exchanges()]() -> Result<void> {
-          return exchanges ? replica->exchange(i, replicas) : replica->plan_steps();
+    auto planning =
+        make_there([replica = seat.replica, i, all, exchanges = exchanges()]() -> Result<void> {
+          return exchanges ? replica->exchange(i, all) : replica->plan_steps();
         });
     STERNA_CO_TRY(std::move(planning));
-    Task<Result<void>> making = make_ranks(seat, ranks_of_seat(args_, devices > 0, i, replicas));
+    Task<Result<void>> making = make_ranks(seat, ranks_of_seat(args_, devices > 0, i, all));
     STERNA_CO_TRY(std::move(making));
   }
   co_return {};
@@ -355,8 +358,8 @@ Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
   }
   if (averages()) {
     const Span waiting = rank.trace.part(Part::turn);
-    Task<void> adding = may_add(rank, step.step);
-    co_await std::move(adding);
+    Task<void> beginning = average_->begin(rank.rank, step.step);
+    co_await std::move(beginning);
   }
   // What comes from here on is of the next version: it is made of this turn's gradients too.
   if (policy_->in_step() && rank.seat->last(rank)) {
@@ -366,8 +369,7 @@ Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
   STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    compute([net = rank.net, step] { return net->backward(step); }));
   computing.end();
-  rank.added = step.step + 1;
-  averaged_.notify_all();
+  if (averages()) average_->added(rank.rank, step.step);
   rank.seat->incoming->write_settled();
   co_return loss;
 }
@@ -385,7 +387,9 @@ Task<Result<void>> Worker::encode_held(Rank& rank) {
 
 Task<Result<void>> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss) {
   if (averages()) {
-    Task<void> adding = all_added(rank, step);
+    // Who does not push is done once what is made of all of them is encoded.
+    Task<void> adding = pushes(rank) ? average_->until_complete(step)
+                                     : pushes_->until_made(ranks_.front().rank, step);
     co_await std::move(adding);
   }
   if (pushes(rank)) STERNA_CO_TRY(encode_held(rank));

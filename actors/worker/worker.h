@@ -24,7 +24,6 @@
 #include "actors/checkpoint/checkpoint_writer.h"
 #include "actors/checkpoint/kept_version.h"
 #include "actors/codecs/buffer_pool.h"
-#include "actors/encode/host_average.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
 #include "actors/job/open_device.h"
@@ -40,6 +39,7 @@
 #include "actors/worker/ranks/incoming_version.h"
 #include "actors/worker/ranks/rank_net.h"
 #include "actors/worker/ranks/replica.h"
+#include "actors/worker/ranks_average.h"
 #include "actors/worker/worker_context.h"
 #include "actors/worker/worker_trace.h"
 #include "runtime/actor/process.h"
@@ -90,7 +90,6 @@ class Worker final : public Actor<WorkerInterface> {
     Seat* seat = nullptr;
     std::shared_ptr<RankNet> net;
     std::uint64_t step = 0;          // that it is in: enter()
-    std::uint64_t added = 0;         // its gradients of those before are part of an average
     Condition agreed;                // shared scalers have come
     std::uint64_t agreements = 0;    // how often
     bool encoding = false;           // what it held of its last step
@@ -134,10 +133,12 @@ class Worker final : public Actor<WorkerInterface> {
   Result<Residuals> residuals_of(std::uint32_t rank);
   /// The scalers of the step before the first, of a job whose ranks use those.
   Task<Result<void>> recall_scalers();
+  /// Nets on which its ranks take turns.
+  std::uint32_t replicas() const;
   Task<Result<void>> make_replicas();
-  Task<Result<void>> make_seats(std::uint32_t replicas);
+  Task<Result<void>> make_seats();
   /// Lets go of what was made on the devices, and says what would have fitted (memory_error()).
-  Task<Error> lack_of_memory(Error refused, std::uint32_t replicas);
+  Task<Error> lack_of_memory(Error refused);
   /// Whether each device has all ranks' packets, and steps by itself (exchanged_versions.h).
   bool exchanges() const { return served_ != nullptr && !devices_.empty(); }
   /// Errors: unavailable, where NCCL is missing that has to move what the devices have.
@@ -161,10 +162,6 @@ class Worker final : public Actor<WorkerInterface> {
   /// The sum of all ranks' gradients, with the encoder of this one, which pushes it.
   Task<Result<std::shared_ptr<HostAverage>>> make_average(const Rank& rank,
                                                           GradientEncoder::Events events);
-  /// The rank's gradients may be added: all that is early then is of one turn of the replicas.
-  Task<void> may_add(const Rank& rank, std::uint64_t step);
-  /// All ranks' were; to a rank that does not push also: what is made of them was encoded.
-  Task<void> all_added(const Rank& rank, std::uint64_t step);
   /// Whether a backward pass goes on whose gradients this rank pushes.
   bool computing(const Rank& rank) const;
   /// What the ranks go on from, where the job does (worker_state.cc).
@@ -246,9 +243,7 @@ class Worker final : public Actor<WorkerInterface> {
   std::deque<Seat> seats_;                  // deques: conditions do not move
   std::deque<Rank> ranks_;
   std::optional<ExchangedVersions> exchanged_;  // ends before the replicas
-  std::shared_ptr<HostAverage> average_;        // of all ranks, where they push one
-  std::optional<std::uint64_t> averaging_;      // the step of which it is
-  Condition averaged_;                          // it is another's, or a rank is done
+  std::optional<RanksAverage> average_;         // where the ranks push one
   std::size_t unacknowledged_ = 0;              // of what is told besides pushes
   Condition table_made_;
   Condition wrote_;                              // chunks have been written
