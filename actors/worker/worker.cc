@@ -27,20 +27,18 @@ Task<Result<void>> Worker::train() {
                      }));
   }
   STERNA_CO_ASSIGN(BatchesAhead::Readers readers, find_everyone());
+  beginning_.emplace(process(), args_, servers_);
   const std::uint64_t first = args_.job.first_step;
-  bool restores = args_.job.resumes;
-  if (identity().incarnation > 1) {
-    STERNA_CO_TRY(rejoin());
-    goes_on_ = args_.job.first_step > first;
-    restores = restores && !goes_on_;
-  }
+  const bool resumes = args_.job.resumes;
+  if (identity().incarnation > 1) STERNA_CO_TRY(rejoin());
+  const bool goes_on = args_.job.first_step > first;
   policy_ = scheme.worker(args_.job);
   make_parts(std::move(readers));
   STERNA_CO_TRY(make_replicas());
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(checkpoints_->find({*this, args_.keeper, args_.job.deadlines.start, finder_}));
   }
-  if (restores) {
+  if (resumes && !goes_on) {
     Task<Result<void>> restoring = restore();
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
@@ -49,7 +47,7 @@ Task<Result<void>> Worker::train() {
     log(fmt::format("{} ranks go on without what error feedback kept of them", lost.ranks));
     observer_->tell(ResidualsLost{identity().name, identity().incarnation, lost.ranks, lost.from});
   }
-  if (goes_on_) STERNA_CO_TRY(recall_scalers());
+  if (goes_on) STERNA_CO_TRY(recall_scalers());
   if (!policy_->in_step()) {
     for (Rank& rank : ranks_) run(train_apart(rank));
     co_return {};
@@ -174,7 +172,7 @@ Task<Result<void>> Worker::make_seats() {
       pulls_.emplace(*context_, servers_, table_, pool_,
                      ParameterPulls::Options{
                          .begins = identity().incarnation == 1,
-                         .rejoins = rejoins_,
+                         .rejoins = rejoins(),
                          .exchanges = exchanges(),
                          .came = [this](std::uint64_t version) { pushes_->forget_before(version); },
                      });
@@ -201,13 +199,13 @@ Task<Result<void>> Worker::make_ranks(Seat& seat, std::vector<std::uint32_t> num
     Rank& rank = ranks_.emplace_back();
     rank.rank = number;
     rank.seat = &seat;
-    batches_->begin(number, first_step_of(rank), seat.replica->image_bytes());
+    batches_->begin(number, beginning_->first_step_of(number), seat.replica->image_bytes());
     rank.version = args_.job.first_step;
     pushes_->begin(number, args_.job.first_step);
     rank.pull = {.rank = number, .incoming = &*seat.incoming, .came = [this, number] {
                    pushes_->of(number).answered.notify_all();
                  }};
-    rank.kept = std::max(args_.job.first_step, lacked_.version);
+    rank.kept = beginning_->newest_version();
     seat.ranks.push_back(&rank);
     auto making = averages() ? make_averaged_net(rank) : make_net(rank, numbers.size() > 1);
     STERNA_CO_ASSIGN(rank.net, std::move(making));
@@ -230,9 +228,8 @@ Task<Result<std::shared_ptr<RankNet>>> Worker::make_net(Rank& rank, bool shares)
 }
 
 Result<Residuals> Worker::residuals_of(std::uint32_t rank) {
-  const std::uint64_t first = first_push_of(rank);
-  const bool goes_on = goes_on_ || first > args_.job.first_step;
-  return goes_on ? residuals_->go_on(rank, first) : residuals_->begin(rank);
+  if (!beginning_->goes_on(rank)) return residuals_->begin(rank);
+  return residuals_->go_on(rank, beginning_->first_push_of(rank));
 }
 
 GradientEncoder::Events Worker::events_of(Rank& rank) {
@@ -292,7 +289,7 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
   }
   STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    backward(rank, RankStep{.step = step, .push = step, .version = step}));
-  const bool first = rejoins_ && step == args_.job.first_step;
+  const bool first = rejoins() && step == args_.job.first_step;
   if (first && rank.seat->last(rank) && --in_first_step_ == 0) {
     if (args_.job.servers_come_again()) {
       observer_->tell(ActorWhole{identity().name, identity().incarnation});

@@ -40,6 +40,7 @@
 #include "actors/worker/ranks/rank_net.h"
 #include "actors/worker/ranks/replica.h"
 #include "actors/worker/ranks_average.h"
+#include "actors/worker/ranks_beginning.h"
 #include "actors/worker/worker_context.h"
 #include "actors/worker/worker_trace.h"
 #include "runtime/actor/process.h"
@@ -111,18 +112,8 @@ class Worker final : public Actor<WorkerInterface> {
   /// In the place of a worker that was lost: from then on this one is as of a job that begins where
   /// its ranks go on; or each goes on at the push that is next of it (worker_rejoin.cc).
   Task<Result<void>> rejoin();
-  /// What servers say of where to go on.
-  struct Lacking {
-    std::vector<std::uint64_t> pushes;  ///< by rank: the earliest of which one lacks a packet
-    std::uint64_t version = 0;          ///< the newest there is
-    std::uint64_t earliest() const { return std::ranges::min(pushes); }
-  };
-  /// `patient`: also of a server that has to find out first.
-  Task<Result<Lacking>> lacking(bool patient);
-  void go_on_apart(Lacking lacking);
-  /// Where the rank begins: later than the job where it goes on in this worker by itself.
-  std::uint64_t first_push_of(std::uint32_t rank) const;
-  std::uint64_t first_step_of(const Rank& rank) const;
+  /// Whether it goes on in step in the place of a lost one.
+  bool rejoins() const { return identity().incarnation > 1 && args_.job.in_step(); }
   /// The shard of a server without a partner, which has come in the place of a lost one
   /// (worker_recovery.cc). Errors: those of who is none, or of a job that knows none; to blame.
   Result<std::uint32_t> shard_of_next(ActorId sender) const;
@@ -131,7 +122,7 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> leave_lost(std::uint32_t shard, ActorId next);
   /// What the rank's first step adds. Errors: as KeptResiduals::go_on().
   Result<Residuals> residuals_of(std::uint32_t rank);
-  /// The scalers of the step before the first, of a job whose ranks use those.
+  /// Gives ranks the scalers of the step before the first, in a job that uses those.
   Task<Result<void>> recall_scalers();
   /// Nets on which its ranks take turns.
   std::uint32_t replicas() const;
@@ -203,8 +194,6 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
                            std::vector<Offer::OwnScaler> scalers);
   void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
-  /// Whether each shard has two servers.
-  bool paired() const { return servers_.front().paired(); }
   /// Tells the observer, unless it is still busy with the last.
   void tell(Watched step);
   Task<void> tell_observer(Watched step);
@@ -217,9 +206,6 @@ class Worker final : public Actor<WorkerInterface> {
   std::vector<TensorTotals> totals() const;
 
   WorkerArgs args_;
-  bool rejoins_ = false;
-  bool goes_on_ = false;  ///< where others have left what its first step needs
-  Lacking lacked_;        ///< where each rank goes on by itself; else empty
   /// Of one that rejoins: seats in the first step, whose next version may be there before it is
   /// due: what the lost worker had pushed counts.
   std::size_t in_first_step_ = 0;
@@ -230,7 +216,8 @@ class Worker final : public Actor<WorkerInterface> {
   std::shared_ptr<ServedShard> served_;              // null: there are servers
   std::unique_ptr<WorkerPolicy> policy_;
   std::deque<ShardServers> servers_;
-  std::optional<std::uint64_t> begins_at_;  // nothing is pushed of earlier steps; once it is known
+  std::optional<RanksBeginning> beginning_;  // once there are servers
+  std::optional<std::uint64_t> begins_at_;   // nothing is pushed of earlier steps; once it is known
   Condition begins_;
   std::optional<Peer<Observer>> observer_;
   std::shared_ptr<const ParameterTable> table_;

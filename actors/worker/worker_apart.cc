@@ -11,7 +11,7 @@ namespace sterna::actors {
 
 Task<Result<void>> Worker::train_apart(Rank& rank) {
   const JobConfig& job = args_.job;
-  for (std::uint64_t step = first_step_of(rank);; ++step) {
+  for (std::uint64_t step = beginning_->first_step_of(rank.rank);; ++step) {
     enter(rank, step);
     rank.trace.begin(step);
     const Exchange exchange = policy_->exchange(step);
@@ -50,7 +50,7 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
 }
 
 Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
-  const bool first = rank.step == first_step_of(rank);
+  const bool first = rank.step == beginning_->first_step_of(rank.rank);
   rank.seat->incoming->expect(first ? Pulled::all : Pulled::pushed);
   pulls_->newest(rank.pull, rank.step, push, first);
   Span waiting = rank.trace.part(Part::parameters);
@@ -68,8 +68,8 @@ Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
 
 Result<void> Worker::take_back_dropped(Rank& rank, std::uint64_t push) {
   RankPushes& pushes = pushes_->of(rank.rank);
-  const std::uint64_t first = first_push_of(rank.rank);
-  if (first > args_.job.first_step && push == first + 1) {
+  const std::uint64_t first = beginning_->first_push_of(rank.rank);
+  if (beginning_->goes_on(rank.rank) && push == first + 1) {
     rank.net->settle(pushes.repeated);
     log(fmt::format("rank {}: of its push {} the servers had {} chunks from the worker before",
                     rank.rank, first, pushes.repeated.size()));

@@ -88,7 +88,7 @@ Task<Result<void>> Worker::restore() {
   }
   if (!args_.job.ranks_have_state()) co_return {};
   for (Rank& rank : ranks_) {
-    if (!pushes(rank) || first_push_of(rank.rank) > args_.job.first_step) continue;
+    if (!pushes(rank) || beginning_->goes_on(rank.rank)) continue;
     Task<Result<void>> state = restore_rank(rank);
     STERNA_CO_TRY(std::move(state));
   }
