@@ -3,17 +3,16 @@
 // next forward pass begins with the first layers that have theirs. What a step needs and what is
 // pushed of it are the scheme's. Where all ranks are in step they take turns on as many replicas of
 // the net as there are cores; else each has its own. With gradient.host = "average" the first of
-// them pushes for all (worker_average.cc).
+// them pushes for all (RanksAverage).
 //
-// It takes the ranks through their steps. What goes out and comes in is its parts', each with a
-// state and a protocol of its own: BatchesAhead, GradientPushes, ParameterPulls, and among devices
-// ExchangedVersions.
+// It takes the ranks through their steps, from where RanksBeginning says. What goes out and comes
+// in is its parts', each with a state and a protocol of its own: BatchesAhead, GradientPushes,
+// ParameterPulls, and among devices ExchangedVersions; what error feedback keeps is KeptResiduals'.
 //
 // Any question that ends without its answer ends the worker, with a cause that names the step and
 // whom it asked.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -110,7 +109,7 @@ class Worker final : public Actor<WorkerInterface> {
   /// What the parts of this worker are given of it, once there is a policy.
   void make_parts(BatchesAhead::Readers readers);
   /// In the place of a worker that was lost: from then on this one is as of a job that begins where
-  /// its ranks go on; or each goes on at the push that is next of it (worker_rejoin.cc).
+  /// its ranks go on; or each goes on at the push that is next of it.
   Task<Result<void>> rejoin();
   /// Whether it goes on in step in the place of a lost one.
   bool rejoins() const { return identity().incarnation > 1 && args_.job.in_step(); }
