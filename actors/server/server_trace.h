@@ -9,7 +9,7 @@
 
 #include "actors/job/messages.h"
 #include "actors/job/trace_section.h"
-#include "actors/server/chunk_updates.h"
+#include "actors/server/shard/chunk_updates.h"
 
 namespace sterna::actors {
 

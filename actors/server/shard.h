@@ -35,8 +35,8 @@
 #include "actors/parameters/parameter_table.h"
 #include "actors/parameters/update_rule.h"
 #include "actors/schemes/scheme.h"
-#include "actors/server/chunk_updates.h"
-#include "actors/server/state_copy.h"
+#include "actors/server/shard/chunk_updates.h"
+#include "actors/server/shard/state_copy.h"
 #include "actors/weights/initial_weights.h"
 #include "kernels/isa/isa.h"
 

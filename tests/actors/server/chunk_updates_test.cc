@@ -1,5 +1,5 @@
 // A server's arithmetic by itself: the same step in each of the ways in which packets combine.
-#include "actors/server/chunk_updates.h"
+#include "actors/server/shard/chunk_updates.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/codecs/buffer_pool.h"
-#include "actors/server/chunk_updates.h"
+#include "actors/server/shard/chunk_updates.h"
 #include "kernels/isa/isa.h"
 
 namespace sterna::actors {

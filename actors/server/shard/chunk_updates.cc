@@ -1,4 +1,4 @@
-#include "actors/server/chunk_updates.h"
+#include "actors/server/shard/chunk_updates.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "actors/server/state_copy.h"
+#include "actors/server/shard/state_copy.h"
 
 #include <algorithm>
 #include <utility>
