@@ -44,10 +44,7 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
   for (const std::uint32_t c : shard.table_.chunks_of(index)) {
     Chunk& chunk = shard.chunks_[c];
     chunk.version = job.first_step;
-    chunk.packets.resize(job.ranks);
-    chunk.taken.resize(job.ranks);
-    chunk.pending.resize(job.ranks);
-    chunk.judged.resize(job.ranks, job.first_step);
+    chunk.packets = RankPackets(job.ranks, job.first_step);
   }
   return shard;
 }
@@ -131,10 +128,10 @@ Result<void> Shard::open(Push& push) {
     STERNA_TRY(check(packet, push.step));
     const bool first = chunks.insert(packet.chunk).second;
     const Chunk& chunk = chunks_[packet.chunk];
-    STERNA_ASSIGN(const Verdict verdict, judge(push, packet));
+    STERNA_ASSIGN(const Verdict verdict, policy_->judge(push, packet, state_of(chunk)));
     const bool accepted = verdict == Verdict::ACCEPTED;
-    const bool is_new = accepted && push.step >= chunk.judged[push.rank];
-    if (is_new && chunk.pending[push.rank]) {
+    const bool is_new = accepted && push.step >= chunk.packets.judged(push.rank);
+    if (is_new && chunk.packets.waits(push.rank)) {
       return broken_push(fmt::format("chunk {}: the rank's packet before waits", packet.chunk));
     }
     if (accepted && chunk.scaler && *chunk.scaler != packet.scaler) {
@@ -158,77 +155,43 @@ Result<PushReply> Shard::accept(Push push) {
   for (Packet& packet : push.packets) {
     const std::uint32_t index = packet.chunk;
     Chunk& chunk = chunks_[index];
-    STERNA_ASSIGN(Verdict verdict, judge(push, packet));
-    const std::uint64_t judged = chunk.judged[push.rank];
-    const bool is_new = push.step >= judged;
-    if (remembers(chunk, push)) {
-      verdict = Verdict::DUPLICATE;
-    } else if (verdict == Verdict::ACCEPTED && !is_new) {
-      // A rank that goes on in another worker may say again what came too late the first time.
-      verdict = push.step + 1 == judged ? Verdict::DROPPED : Verdict::DUPLICATE;
-    }
+    STERNA_ASSIGN(const Verdict if_new, policy_->judge(push, packet, state_of(chunk)));
+    const float scaler = packet.scaler;
+    const std::uint32_t old = staleness(chunk, packet);
+    const Verdict verdict = chunk.packets.accept(push.rank, push.step, if_new, std::move(packet));
+    const bool accepted = verdict == Verdict::ACCEPTED;
     reply.verdicts.push_back(verdict);
-    if (policy_->one()) {
-      reply.staleness.push_back(verdict == Verdict::ACCEPTED ? staleness(chunk, packet) : 0);
-    }
-    if (is_new) chunk.judged[push.rank] = push.step + 1;
-    if (verdict != Verdict::ACCEPTED) continue;
-    std::array<std::uint64_t, 2>& taken = chunk.taken[push.rank];
-    taken = {push.step + 1, taken[0]};
-    if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
-    add_waiting(chunk, index, push.rank, std::move(packet));
+    if (policy_->one()) reply.staleness.push_back(accepted ? old : 0);
+    if (!accepted) continue;
+    if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = scaler;
+    if (complete(chunk)) ready_.insert(index);
   }
   return reply;
 }
 
 /// Of what makes a version when those that wait have made theirs.
 std::uint32_t Shard::staleness(const Chunk& chunk, const Packet& packet) {
-  const std::uint64_t versions = chunk.version + chunk.waiting - packet.base_version;
+  const std::uint64_t versions = chunk.version + chunk.packets.waiting() - packet.base_version;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(versions, UINT32_MAX));
 }
 
-void Shard::add_waiting(Chunk& chunk, std::uint32_t index, std::uint32_t rank, Packet packet) {
-  chunk.packets[rank] = std::move(packet);
-  chunk.order.push_back(rank);
-  chunk.pending[rank] = true;
-  ++chunk.waiting;
-  if (policy_->complete({chunk.version, chunk.waiting})) ready_.insert(index);
-}
-
-Result<Verdict> Shard::judge(const Push& push, const Packet& packet) const {
-  const Chunk& chunk = chunks_[packet.chunk];
-  return policy_->judge(push, packet, {chunk.version, chunk.waiting});
-}
-
 void Shard::take_packets(Chunk& chunk, ChunkUpdate& update) const {
-  if (policy_->one()) {
-    update.ranks = {chunk.order.front()};
-    chunk.order.pop_front();
-  } else {
-    update.ranks.assign(chunk.order.begin(), chunk.order.end());
-    chunk.order.clear();
-    std::ranges::sort(update.ranks);
-  }
+  RankPackets::Taken taken = policy_->one() ? chunk.packets.take_first() : chunk.packets.take_all();
   std::vector<Counted> counted;
-  for (const std::uint32_t rank : update.ranks) {
-    Packet& packet = update.packets.emplace_back(std::move(chunk.packets[rank]));
-    chunk.packets[rank] = {};
-    counted.push_back({rank, packet.base_version});
+  counted.reserve(taken.ranks.size());
+  for (std::size_t i = 0; i < taken.ranks.size(); ++i) {
+    counted.push_back({taken.ranks[i], taken.packets[i].base_version});
   }
+  update.packets = std::move(taken.packets);
   update.weights = policy_->weights(counted, chunk.version);
-}
-
-/// Whether this rank's packet of this step and chunk has counted, as far back as is known.
-bool Shard::remembers(const Chunk& chunk, const Push& push) {
-  return std::ranges::count(chunk.taken[push.rank], push.step + 1) > 0;
 }
 
 std::uint64_t Shard::first_lacking(std::uint32_t rank) const {
   std::uint64_t step = job_.steps;
   for (const std::uint32_t index : changing()) {
     const Chunk& chunk = chunks_[index];
-    step = std::min(
-        step, job_.in_step() ? chunk.version + (chunk.pending[rank] ? 1 : 0) : chunk.judged[rank]);
+    const std::uint64_t in_step = chunk.version + (chunk.packets.waits(rank) ? 1 : 0);
+    step = std::min(step, job_.in_step() ? in_step : chunk.packets.judged(rank));
   }
   return step;
 }
@@ -283,7 +246,6 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     ChunkUpdate update{.chunk = index,
                        .first = place.first,
                        .packets = {},
-                       .ranks = {},
                        .weights = {},
                        .options = options,
                        .current = current,
@@ -341,9 +303,8 @@ void Shard::publish(ChunkUpdates updates) {
       chunk.average_lent = false;
     }
     ++chunk.version;
-    for (const std::uint32_t rank : update.ranks) chunk.pending[rank] = false;
-    chunk.waiting = static_cast<std::uint32_t>(chunk.order.size());
-    if (policy_->complete({chunk.version, chunk.waiting})) ready_.insert(update.chunk);
+    chunk.packets.made();
+    if (complete(chunk)) ready_.insert(update.chunk);
     chunk.scaler.reset();
     chunk.down = std::move(update.down);
     if (update.keeps) {
@@ -412,9 +373,8 @@ Result<bool> Shard::newest_available(std::uint32_t index, const Pull& pull) cons
   const Chunk& chunk = chunks_[index];
   if (!is_there || table_.frozen(index) || chunk.version >= job_.steps) return is_there;
   // The next version is being made: whose gradient came too late for it would be late again.
-  if (!policy_->one() && policy_->complete({chunk.version, chunk.waiting})) return false;
-  std::vector<std::uint64_t> done = chunk.judged;
-  for (std::size_t rank = 0; rank < done.size(); ++rank) done[rank] -= chunk.pending[rank] ? 1 : 0;
+  if (!policy_->one() && complete(chunk)) return false;
+  const std::vector<std::uint64_t> done = chunk.packets.done();
   return done[pull.rank] >= pull.pushes && policy_->may_begin(pull.pushes, done);
 }
 

@@ -18,9 +18,7 @@
 // the versions that the evaluator takes, snapshots are of them, of the parameters, or of both.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +34,7 @@
 #include "actors/parameters/update_rule.h"
 #include "actors/schemes/scheme.h"
 #include "actors/server/shard/chunk_updates.h"
+#include "actors/server/shard/rank_packets.h"
 #include "actors/server/shard/state_copy.h"
 #include "actors/weights/initial_weights.h"
 #include "kernels/isa/isa.h"
@@ -219,13 +218,7 @@ class Shard {
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
     std::shared_ptr<Buffer> average;             // moving, of the parameters, if the job has it
     bool average_lent = false;
-    std::vector<Packet> packets;        // by rank, towards the next versions
-    std::deque<std::uint32_t> order;    // of the ranks whose packets they are, as they came
-    std::vector<bool> pending;          // by rank: its packet is among them, or being made one of
-    std::vector<std::uint64_t> judged;  // by rank: all its pushes before this one
-    std::uint32_t waiting = 0;          // of `pending`
-    std::vector<std::array<std::uint64_t, 2>>
-        taken;  // by rank: 1 + its last two steps that counted
+    RankPackets packets;  // towards the next versions
     std::map<std::uint64_t, Snapshot> snapshots;
     std::optional<float> scaler;       // of the packets that have come, where they share one
     std::shared_ptr<Buffer> residual;  // of the averages that were ternarized
@@ -242,13 +235,15 @@ class Shard {
   Result<void> check(const Packet& packet, std::uint64_t step) const;
   Result<void> open(Packet& packet);
   Combine combine(const TableChunk& place, std::uint64_t step) const;
-  Result<Verdict> judge(const Push& push, const Packet& packet) const;
+  /// As far as the policy asks.
+  static ChunkState state_of(const Chunk& chunk) {
+    return {chunk.version, chunk.packets.waiting()};
+  }
+  bool complete(const Chunk& chunk) const { return policy_->complete(state_of(chunk)); }
   bool has_state(const Chunk& chunk, std::uint64_t version) const;
-  /// The packets of a complete chunk's next version, with whose they are.
+  /// The packets of a complete chunk's next version, with how much each counts.
   void take_packets(Chunk& chunk, ChunkUpdate& update) const;
   static std::uint32_t staleness(const Chunk& chunk, const Packet& packet);
-  static bool remembers(const Chunk& chunk, const Push& push);
-  void add_waiting(Chunk& chunk, std::uint32_t index, std::uint32_t rank, Packet packet);
   Result<void> take_ranks(std::uint32_t index, const ChunkCopy& copy);
   bool snapshots_full(const Chunk& chunk) const;
   void take_snapshot(Chunk& chunk) const;

@@ -41,8 +41,8 @@ std::optional<std::uint32_t> Shard::behind(const Push& push) const {
   for (const Packet& packet : push.packets) {
     if (!holds(packet.chunk) || table_.frozen(packet.chunk)) continue;
     const Chunk& chunk = chunks_[packet.chunk];
-    const bool complete = policy_->complete({chunk.version, chunk.waiting});
-    const std::uint64_t to_come = policy_->one() ? chunk.waiting : complete ? 1 : 0;
+    const std::uint64_t next = complete(chunk) ? 1 : 0;
+    const std::uint64_t to_come = policy_->one() ? chunk.packets.waiting() : next;
     const bool early = packet.base_version > chunk.version;
     if (early && packet.base_version <= chunk.version + to_come) return packet.chunk;
   }
@@ -68,13 +68,7 @@ Shard::Copy Shard::copy(std::uint32_t index) {
     std::ranges::copy(chunk.residual->as<float>(), residual->as<float>().begin());
     rest.residual = share(residual);
   }
-  if (!job_.in_step() && !table_.frozen(index)) {
-    rest.judged = chunk.judged;
-    for (const auto& last : chunk.taken)
-      rest.taken.insert(rest.taken.end(), last.begin(), last.end());
-    for (const std::uint32_t rank : chunk.order)
-      rest.waiting.push_back({rank, chunk.packets[rank]});
-  }
+  if (!job_.in_step() && !table_.frozen(index)) chunk.packets.add_to(rest);
   for (const auto& [version, snapshot] : chunk.snapshots) {
     rest.snapshots.push_back({.version = version,
                               .parameters = shared_or_none(snapshot.parameters),
@@ -137,10 +131,7 @@ Result<void> Shard::take_copy(std::uint32_t index, const ChunkCopy& copy) {
   if (table_.frozen(index)) return {};
   if (!job_.in_step()) return take_ranks(index, copy);
   chunk.version = copy.version;
-  std::ranges::fill(chunk.judged, copy.version);
-  // The last two steps that led there counted, of every rank.
-  const std::uint64_t before = copy.version > 0 ? copy.version - 1 : 0;
-  std::ranges::fill(chunk.taken, std::array<std::uint64_t, 2>{copy.version, before});
+  chunk.packets.go_on_behind(copy.version);
   chunk.just_copied = copy.version < job_.steps;
   if (chunk.just_copied) ++just_copied_;
   begun_ = std::max(begun_, copy.version);
@@ -152,25 +143,19 @@ Result<void> Shard::take_ranks(std::uint32_t index, const ChunkCopy& copy) {
   const std::uint64_t count = table_.chunks[index].count;
   Chunk& chunk = chunks_[index];
   const Error wrong = malformed(fmt::format("chunk {}: a copy of other ranks", index));
-  if (copy.judged.size() != job_.ranks || copy.taken.size() != 2 * std::size_t{job_.ranks} ||
-      copy.waiting.size() > job_.ranks) {
-    return wrong;
-  }
+  if (copy.waiting.size() > job_.ranks || !chunk.packets.go_on_from(copy)) return wrong;
   chunk.version = copy.version;
-  chunk.judged = copy.judged;
-  for (std::size_t rank = 0; rank < job_.ranks; ++rank) {
-    chunk.taken[rank] = {copy.taken[2 * rank], copy.taken[2 * rank + 1]};
-  }
   for (const ChunkCopy::Waiting& one : copy.waiting) {
     Packet packet = one.packet;
-    if (one.rank >= job_.ranks || chunk.pending[one.rank] || packet.chunk != index ||
+    if (one.rank >= job_.ranks || chunk.packets.waits(one.rank) || packet.chunk != index ||
         packet.count != count || !std::isfinite(packet.scaler)) {
       return wrong;
     }
     STERNA_ASSIGN(
         packet.payload,
         codec_of(opened_codec(packet.codec)).open(packet.payload, {.count = count}, pool_, isa_));
-    add_waiting(chunk, index, one.rank, std::move(packet));
+    chunk.packets.wait(one.rank, std::move(packet));
+    if (complete(chunk)) ready_.insert(index);
   }
   begun_ = std::max(begun_, copy.version);
   return {};

@@ -33,10 +33,9 @@ struct SummedStep {
 /// One chunk's. The packets are opened.
 struct ChunkUpdate {
   std::uint32_t chunk = 0;
-  std::uint64_t first = 0;           ///< of the chunk within its tensor
-  std::vector<Packet> packets;       ///< in the order of their ranks
-  std::vector<std::uint32_t> ranks;  ///< whose they are
-  std::vector<float> weights;        ///< of the packets; empty: all one over their number
+  std::uint64_t first = 0;      ///< of the chunk within its tensor
+  std::vector<Packet> packets;  ///< in the order of their ranks
+  std::vector<float> weights;   ///< of the packets; empty: all one over their number
   kernels::UpdateOptions options;
   std::shared_ptr<Buffer> current;
   std::vector<std::shared_ptr<Buffer>> slots;  ///< of the optimizer
