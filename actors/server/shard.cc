@@ -23,24 +23,24 @@ Error over(std::string message) { return {Errc::not_found, std::move(message)}; 
 
 }  // namespace
 
-Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
+Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index,
+             std::unique_ptr<ServerPolicy> policy)
     : job_(job),
       table_(std::move(table)),
       index_(index),
-      begun_(job.first_step),
+      policy_(std::move(policy)),
+      chunks_(table_.chunks.size()),
       kept_(job, changing().size() + ranks_beside(job)),
-      keeps_before_(job.ranks_repeat_steps()) {}
+      keeps_before_(job.ranks_repeat_steps()),
+      promised_(job, *policy_, chunks_.size()) {}
 
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
                           bool evaluated) {
-  Shard shard(job, std::move(table), index);
   STERNA_ASSIGN(const Scheme scheme, find_scheme(job.scheme.name));
-  shard.policy_ = scheme.server(job, evaluated);
+  Shard shard(job, std::move(table), index, scheme.server(job, evaluated));
   STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
   if (job.facts().differences) shard.rule_ = UpdateRule::make_adding();
-  for (const std::uint64_t version : job.first_named()) shard.named_.insert(version);
-  shard.chunks_.resize(shard.table_.chunks.size());
   for (const std::uint32_t c : shard.table_.chunks_of(index)) {
     Chunk& chunk = shard.chunks_[c];
     chunk.version = job.first_step;
@@ -196,22 +196,19 @@ std::uint64_t Shard::first_lacking(std::uint32_t rank) const {
   return step;
 }
 
-bool Shard::snapshots_full(const Chunk& chunk) const {
-  return policy_->evaluates(chunk.version + 1) && chunk.snapshots.size() >= kMaxSnapshots;
-}
-
 Combine Shard::combine(const TableChunk& place, std::uint64_t step) const {
   return policy_->combine(table_.codec_at(place.tensor, job_, step));
 }
 
 ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
   ChunkUpdates updates(isa_, pool_);
+  ready_.merge(promised_.take_freed());
   while (!ready_.empty()) {
     const std::uint32_t index = *ready_.begin();
     const TableChunk& place = table_.chunks[index];
     Chunk& chunk = chunks_[index];
-    if (snapshots_full(chunk)) {
-      held_back_.insert(index);
+    const std::uint64_t next = chunk.version + 1;
+    if (!promised_.may_begin(index, next)) {
       ready_.erase(ready_.begin());
       continue;
     }
@@ -226,8 +223,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     const bool statistic = tensor.spec.role == nets::Role::statistic;
     const bool averages = policy_->sends() == PayloadKind::GRADIENT && !statistic;
     const Combine how = statistic ? Combine::parameters : combine(place, chunk.version);
-    const std::uint64_t next = chunk.version + 1;
-    begun_ = std::max(begun_, next);
+    promised_.begin(next);
     // Of what nobody wants, each step a part of the chunks is made all the same: the sums of the
     // others wait.
     const bool wanted = !is_packed(how) || policy_->settles(next) || kept_.due(next);
@@ -317,12 +313,13 @@ void Shard::publish(ChunkUpdates updates) {
       chunk.compared[chunk.version] = std::make_shared<HashedOnce>(share(chunk.parameters));
       chunk.lent = true;
     }
-    if (policy_->evaluates(chunk.version)) take_snapshot(chunk);
+    if (promised_.promises(chunk.version)) take_snapshot(update.chunk);
   }
 }
 
-void Shard::take_snapshot(Chunk& chunk) const {
-  Snapshot snapshot;
+void Shard::take_snapshot(std::uint32_t index) {
+  Chunk& chunk = chunks_[index];
+  PromisedVersions::Snapshot snapshot;
   // The last averages are in the weights file, whatever is evaluated.
   if (job_.evaluates_averages() || (job_.keeps_averages() && chunk.version == job_.steps)) {
     snapshot.average = chunk.average;
@@ -332,7 +329,7 @@ void Shard::take_snapshot(Chunk& chunk) const {
     snapshot.parameters = chunk.parameters;
     chunk.lent = true;
   }
-  chunk.snapshots.emplace(chunk.version, std::move(snapshot));
+  promised_.keep(index, chunk.version, std::move(snapshot));
 }
 
 Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, PayloadKind kind) const {
@@ -354,10 +351,9 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
   const bool newest = kind == PayloadKind::PARAMETERS || (average && !chunk.just_copied);
   if (version == chunk.version && kept && newest) return true;
   if (is_before(chunk, version) && kind == PayloadKind::PARAMETERS) return true;
-  const auto snapshot = chunk.snapshots.find(version);
-  if (snapshot != chunk.snapshots.end() && !average && kind != PayloadKind::STATE) {
-    const Snapshot& taken = snapshot->second;
-    if ((kind == PayloadKind::PARAMETERS ? taken.parameters : taken.average) != nullptr)
+  const PromisedVersions::Snapshot* const snapshot = promised_.kept(index, version);
+  if (snapshot != nullptr && !average && kind != PayloadKind::STATE) {
+    if ((kind == PayloadKind::PARAMETERS ? snapshot->parameters : snapshot->average) != nullptr)
       return true;
   }
   return over(
@@ -387,12 +383,12 @@ ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Cod
     return {.chunk = index, .codec = Codec::FP32, .payload = share(chunk.before)};
   }
   // A snapshot even of the current one: its successor may be under way.
-  const auto snapshot = chunk.snapshots.find(version);
-  const bool kept = snapshot != chunk.snapshots.end() && snapshot->second.parameters != nullptr;
+  const PromisedVersions::Snapshot* const snapshot = promised_.kept(index, version);
+  const bool kept = snapshot != nullptr && snapshot->parameters != nullptr;
   if (!kept) chunk.lent = true;
   return {.chunk = index,
           .codec = Codec::FP32,
-          .payload = share(kept ? snapshot->second.parameters : chunk.parameters)};
+          .payload = share(kept ? snapshot->parameters : chunk.parameters)};
 }
 
 bool Shard::has_state(const Chunk& chunk, std::uint64_t version) const {
@@ -412,11 +408,11 @@ StateCopy Shard::state(std::uint32_t index, std::uint64_t version) {
 }
 
 ParameterChunk Shard::moving_average(std::uint32_t index, std::uint64_t version) const {
-  const Chunk& chunk = chunks_[index];
+  const bool frozen = table_.frozen(index);
   return {.chunk = index,
           .codec = Codec::FP32,
           .payload =
-              share(table_.frozen(index) ? chunk.parameters : chunk.snapshots.at(version).average)};
+              share(frozen ? chunks_[index].parameters : promised_.kept(index, version)->average)};
 }
 
 Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& compare) const {
@@ -437,31 +433,6 @@ Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& 
     compared.push_back(kept->second);
   }
   return compared;
-}
-
-Result<Reserved> Shard::reserve(std::uint64_t version) {
-  const std::uint64_t first = begun_ + 1;
-  STERNA_ASSIGN(const bool reserved, policy_->reserve(version, first));
-  if (reserved) named_.insert(version);
-  return Reserved{.reserved = reserved, .first = first};
-}
-
-void Shard::conclude(std::uint64_t version) {
-  while (!named_.empty() && *named_.begin() <= version) {
-    policy_->release(*named_.begin());
-    named_.erase(named_.begin());
-  }
-  for (Chunk& chunk : chunks_) {
-    chunk.snapshots.erase(chunk.snapshots.begin(), chunk.snapshots.upper_bound(version));
-  }
-  ready_.merge(held_back_);
-}
-
-void Shard::release(std::uint64_t version) {
-  policy_->release(version);
-  named_.erase(version);
-  for (Chunk& chunk : chunks_) chunk.snapshots.erase(version);
-  ready_.merge(held_back_);
 }
 
 }  // namespace sterna::actors

@@ -34,6 +34,7 @@
 #include "actors/parameters/update_rule.h"
 #include "actors/schemes/scheme.h"
 #include "actors/server/shard/chunk_updates.h"
+#include "actors/server/shard/promised_versions.h"
 #include "actors/server/shard/rank_packets.h"
 #include "actors/server/shard/state_copy.h"
 #include "actors/weights/initial_weights.h"
@@ -43,9 +44,8 @@ namespace sterna::actors {
 
 class Shard {
  public:
-  /// Snapshots wait for the evaluator; an update that would make one more waits instead.
-  /// Those that are to be evaluated, and the one that is being evaluated until that is told.
-  static constexpr std::size_t kMaxSnapshots = kMostSnapshots + 1;
+  /// Of a chunk; an update that would make one more waits for the evaluator.
+  static constexpr std::size_t kMaxSnapshots = PromisedVersions::kMaxSnapshots;
   /// Versions kept to be compared: a worker asks before it pushes what the next is made of.
   static constexpr std::size_t kMostCompared = 2;
   /// Steps of which a chunk keeps the sums, at 2 to 5 bits per element and step with up to 15
@@ -128,8 +128,6 @@ class Shard {
   void copied();
   /// How large a copy of the chunk is at most.
   std::uint64_t bytes_of_copy(std::uint32_t chunk) const;
-  /// The versions that the other has promised the evaluator, and no others. Errors: malformed.
-  Result<void> reserve_as(const std::vector<std::uint64_t>& named);
   /// Whether it has all that a server that was never lost has: also the versions before.
   bool whole() const { return just_copied_ == 0; }
 
@@ -143,7 +141,7 @@ class Shard {
 
   /// Whether updates that lead to `version` may begin: the evaluator is not too far behind. Else
   /// they are taken to wait for it.
-  bool may_begin(std::uint64_t version);
+  bool may_begin(std::uint64_t version) { return promised_.may_begin(version); }
   /// Who wants its state.
   struct Wanted {
     bool evaluated = false;
@@ -183,24 +181,18 @@ class Shard {
   std::optional<StatePart> take_kept();
   KeptVersion& kept() { return kept_; }
 
-  /// Keeps `version` for the evaluator, of all chunks, if no update has begun to make it of any.
-  /// Errors: of who asks for what is not the evaluator's to choose.
-  Result<Reserved> reserve(std::uint64_t version);
-  /// Forgets the snapshot of `version`, and that one was to be taken.
-  void release(std::uint64_t version);
-  /// The same of all versions up to this one.
-  void conclude(std::uint64_t version);
-  /// The versions that are kept, or will be, because the evaluator named them.
-  const std::set<std::uint64_t>& named() const { return named_; }
-  /// Whether updates wait until a snapshot is released.
-  bool waits_for_evaluator() const { return !held_back_.empty() || others_wait_; }
+  // ---- what the evaluator says (PromisedVersions) ----
+
+  Result<Reserved> reserve(std::uint64_t version) { return promised_.reserve(version); }
+  Result<void> reserve_as(const std::vector<std::uint64_t>& named) {
+    return promised_.reserve_as(named);
+  }
+  void release(std::uint64_t version) { promised_.release(version); }
+  void conclude(std::uint64_t version) { promised_.conclude(version); }
+  const std::set<std::uint64_t>& named() const { return promised_.named(); }
+  bool waits_for_evaluator() const { return promised_.holds_back(); }
 
  private:
-  /// What the evaluator takes of a version: null where it does not.
-  struct Snapshot {
-    std::shared_ptr<const Buffer> parameters;
-    std::shared_ptr<const Buffer> average;
-  };
   struct Chunk {
     std::uint64_t version = 0;
     std::shared_ptr<Buffer> parameters;  // `version` lacks the unsettled steps; null while
@@ -218,15 +210,15 @@ class Shard {
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
     std::shared_ptr<Buffer> average;             // moving, of the parameters, if the job has it
     bool average_lent = false;
-    RankPackets packets;  // towards the next versions
-    std::map<std::uint64_t, Snapshot> snapshots;
+    RankPackets packets;               // towards the next versions
     std::optional<float> scaler;       // of the packets that have come, where they share one
     std::shared_ptr<Buffer> residual;  // of the averages that were ternarized
     ParameterChunk down;               // what the workers get of `version`, if not parameters
     std::map<std::uint64_t, std::shared_ptr<HashedOnce>> compared;
   };
 
-  Shard(const JobConfig& job, ParameterTable table, std::uint32_t index);
+  Shard(const JobConfig& job, ParameterTable table, std::uint32_t index,
+        std::unique_ptr<ServerPolicy> policy);
   /// Whether `version` is the one that is kept besides the newest.
   static bool is_before(const Chunk& chunk, std::uint64_t version) {
     return chunk.before != nullptr && version + 1 == chunk.version;
@@ -245,8 +237,7 @@ class Shard {
   void take_packets(Chunk& chunk, ChunkUpdate& update) const;
   static std::uint32_t staleness(const Chunk& chunk, const Packet& packet);
   Result<void> take_ranks(std::uint32_t index, const ChunkCopy& copy);
-  bool snapshots_full(const Chunk& chunk) const;
-  void take_snapshot(Chunk& chunk) const;
+  void take_snapshot(std::uint32_t index);
   std::vector<StatePiece> pieces_of(std::uint32_t chunk,
                                     const std::vector<std::shared_ptr<Buffer>>& slots,
                                     const std::shared_ptr<Buffer>& residual) const;
@@ -256,7 +247,6 @@ class Shard {
   JobConfig job_;
   ParameterTable table_;
   std::uint32_t index_;
-  std::uint64_t begun_;  // the latest version that an update has begun to make of any chunk
   std::unique_ptr<ServerPolicy> policy_;
   kernels::Isa isa_ = kernels::Isa::scalar;
   UpdateRule rule_;
@@ -266,10 +256,8 @@ class Shard {
   bool keeps_before_;
   // Complete chunks: the front of the table first, which the next forward pass begins with.
   std::set<std::uint32_t> ready_;
-  std::set<std::uint64_t> named_;
-  std::set<std::uint32_t> held_back_;  // complete, but their snapshots are full
-  bool others_wait_ = false;           // updates that others make
-  std::size_t just_copied_ = 0;        // chunks
+  PromisedVersions promised_;
+  std::size_t just_copied_ = 0;  // chunks
 };
 
 }  // namespace sterna::actors

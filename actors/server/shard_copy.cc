@@ -69,7 +69,7 @@ Shard::Copy Shard::copy(std::uint32_t index) {
     rest.residual = share(residual);
   }
   if (!job_.in_step() && !table_.frozen(index)) chunk.packets.add_to(rest);
-  for (const auto& [version, snapshot] : chunk.snapshots) {
+  for (const auto& [version, snapshot] : promised_.kept(index)) {
     rest.snapshots.push_back({.version = version,
                               .parameters = shared_or_none(snapshot.parameters),
                               .average = shared_or_none(snapshot.average)});
@@ -83,19 +83,6 @@ std::uint64_t Shard::bytes_of_copy(std::uint32_t index) const {
   const std::size_t waiting = job_.in_step() ? 0 : job_.ranks;
   const std::size_t arrays = 1 + chunks_[index].slots.size() + 2 + snapshots + waiting;
   return arrays * chunks_[index].parameters->size();
-}
-
-Result<void> Shard::reserve_as(const std::vector<std::uint64_t>& named) {
-  for (const std::uint64_t version : std::set(named_)) {
-    if (std::ranges::count(named, version) == 0) release(version);
-  }
-  for (const std::uint64_t version : named) {
-    if (named_.contains(version)) continue;
-    const Result<bool> reserved = policy_->reserve(version, 0);
-    if (!reserved) return malformed(reserved.error().message);
-    named_.insert(version);
-  }
-  return {};
 }
 
 Result<void> Shard::take_copy(std::uint32_t index, const ChunkCopy& copy) {
@@ -125,8 +112,8 @@ Result<void> Shard::take_copy(std::uint32_t index, const ChunkCopy& copy) {
     return buffer;
   };
   for (const ChunkCopy::Snapshot& one : copy.snapshots) {
-    chunk.snapshots[one.version] = {.parameters = taken(one.parameters),
-                                    .average = taken(one.average)};
+    promised_.keep(index, one.version,
+                   {.parameters = taken(one.parameters), .average = taken(one.average)});
   }
   if (table_.frozen(index)) return {};
   if (!job_.in_step()) return take_ranks(index, copy);
@@ -134,7 +121,7 @@ Result<void> Shard::take_copy(std::uint32_t index, const ChunkCopy& copy) {
   chunk.packets.go_on_behind(copy.version);
   chunk.just_copied = copy.version < job_.steps;
   if (chunk.just_copied) ++just_copied_;
-  begun_ = std::max(begun_, copy.version);
+  promised_.begin(copy.version);
   return {};
 }
 
@@ -157,7 +144,7 @@ Result<void> Shard::take_ranks(std::uint32_t index, const ChunkCopy& copy) {
     chunk.packets.wait(one.rank, std::move(packet));
     if (complete(chunk)) ready_.insert(index);
   }
-  begun_ = std::max(begun_, copy.version);
+  promised_.begin(copy.version);
   return {};
 }
 
