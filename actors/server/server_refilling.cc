@@ -8,33 +8,33 @@
 
 namespace sterna::actors {
 
-Task<Result<std::uint64_t>> ServerRefilling::enlist(bool at_workers) {
+Task<Result<void>> ServerRefilling::enlist_at_evaluator() {
+  if (args_.evaluator.empty()) co_return {};
+  const Duration patience = args_.job.deadlines.start;
+  Peer<EvaluatorInterface> evaluator(actor_, args_.evaluator, patience, finder_);
+  Task<Result<Enlisted>> asking = evaluator.ask(Enlist{}, patience);
+  Result<Enlisted> answer = co_await std::move(asking);
+  STERNA_CO_TRY(std::move(answer).in(args_.evaluator));
+  co_return {};
+}
+
+Task<Result<std::uint64_t>> ServerRefilling::enlist_at_all() {
   const Duration patience = args_.job.deadlines.start;
   std::deque<Peer<WorkerInterface>> workers;
   std::deque<Task<Result<Enlisted>>> answers;
-  // Where one of the two decides the order of pushes, it tells the other of them.
-  if (at_workers) {
-    for (const WorkerRanks& worker : args_.workers) {
-      workers.emplace_back(actor_, worker.name, patience, finder_);
-      answers.push_back(workers.back().ask(Enlist{}, patience));
-    }
+  for (const WorkerRanks& worker : args_.workers) {
+    workers.emplace_back(actor_, worker.name, patience, finder_);
+    answers.push_back(workers.back().ask(Enlist{}, patience));
   }
-  std::optional<Peer<EvaluatorInterface>> evaluator;
-  std::optional<Task<Result<Enlisted>>> heard;
-  if (!args_.evaluator.empty()) {
-    evaluator.emplace(actor_, args_.evaluator, patience, finder_);
-    heard.emplace(evaluator->ask(Enlist{}, patience));
-  }
+  Task<Result<void>> at_evaluator = enlist_at_evaluator();
+  at_evaluator.start();
   std::uint64_t from = args_.job.first_step;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     Result<Enlisted> answer = co_await std::move(answers[i]);
     STERNA_CO_ASSIGN(const Enlisted enlisted, std::move(answer).in(workers[i].name()));
     from = std::max(from, std::min(enlisted.step, args_.job.steps));
   }
-  if (heard) {
-    Result<Enlisted> answer = co_await std::move(*heard);
-    STERNA_CO_TRY(std::move(answer).in(args_.evaluator));
-  }
+  STERNA_CO_TRY(std::move(at_evaluator));
   co_return from;
 }
 
@@ -46,10 +46,16 @@ void ServerRefilling::release(std::uint64_t version) {
 Task<Result<void>> ServerRefilling::refill(LostState state, ServerOrder* order) {
   const Process& process = actor_.process();
   const Time began = process.loop().now();
-  Task<Result<std::uint64_t>> enlisting = enlist(order == nullptr);
-  STERNA_CO_ASSIGN(const std::uint64_t from, std::move(enlisting));
-  if (order == nullptr) hears_from_ = from;
-  enlisted_.notify_all();
+  std::uint64_t from = args_.job.first_step;
+  if (order == nullptr) {
+    Task<Result<std::uint64_t>> enlisting = enlist_at_all();
+    STERNA_CO_ASSIGN(from, std::move(enlisting));
+    hears_from_ = from;
+    enlisted_.notify_all();
+  } else {  // its partner tells it what workers say
+    Task<Result<void>> enlisting = enlist_at_evaluator();
+    STERNA_CO_TRY(std::move(enlisting));
+  }
   Peer<ParameterServerInterface> partner(actor_, args_.partner, args_.job.deadlines.start, finder_);
   Task<Result<BoardCopy>> asking = partner.ask(CopyBoard{from}, kWhileRanksCompute);
   STERNA_CO_ASSIGN(const BoardCopy board, std::move(asking));

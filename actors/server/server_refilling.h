@@ -44,7 +44,10 @@ class ServerRefilling {
   const std::deque<std::uint64_t>& released() const { return released_; }
 
  private:
-  Task<Result<std::uint64_t>> enlist(bool at_workers);
+  /// Asks to be told what its partner is told: the evaluator, if there is one.
+  Task<Result<void>> enlist_at_evaluator();
+  /// The same of all workers, too. From which step on all of them do it.
+  Task<Result<std::uint64_t>> enlist_at_all();
   Task<Result<void>> copy_chunks(Shard& shard, Peer<ParameterServerInterface>& partner,
                                  std::uint64_t from);
 
