@@ -10,7 +10,7 @@ namespace sterna::actors {
 
 Task<Result<void>> CheckpointWriter::find(Peer<CheckpointKeeperInterface> keeper) {
   Task<Result<void>> finding = keeper_.emplace(std::move(keeper)).find();
-  co_return co_await std::move(finding);
+  co_return co_await finding;
 }
 
 Task<Result<std::vector<std::size_t>>> CheckpointWriter::read(std::vector<StateTarget> targets,
@@ -18,7 +18,7 @@ Task<Result<std::vector<std::size_t>>> CheckpointWriter::read(std::vector<StateT
   ByteWindow window(process_.poster(own_), process_.options().link.most_under_way());
   Task<Result<std::vector<std::size_t>>> reading =
       read_state(*keeper_, window, std::move(targets), patience);
-  co_return co_await std::move(reading);
+  co_return co_await reading;
 }
 
 void CheckpointWriter::write(KeptVersion& kept, TakePart take) {
@@ -40,10 +40,10 @@ Task<void> CheckpointWriter::write_part(StatePart part, KeptVersion& kept, TakeP
         return {};
       });
   // What became of it is in `written`, an error included.
-  static_cast<void>(co_await std::move(writing));
+  static_cast<void>(co_await writing);
   // Where it has to be fetched, the next one waits for that: it takes this one's place.
   auto taking = keeper_->ask(std::move(*written), kWhileRanksCompute);
-  const Result<void> taken = co_await std::move(taking);
+  const Result<void> taken = co_await taking;
   if (!taken) process_.log("the checkpoint: " + taken.error().message);
   kept.written();
   write(kept, std::move(take));
@@ -52,7 +52,7 @@ Task<void> CheckpointWriter::write_part(StatePart part, KeptVersion& kept, TakeP
 Task<Result<CopyKept>> CheckpointWriter::copy(ActorId sender, KeepCopy what) {
   STERNA_CO_TRY(CopyHolder::may_ask(process_, sender, keeper_));
   auto keeping = copies_.keep(*keeper_, on_disk_, process_.directory(), std::move(what));
-  co_return co_await std::move(keeping);
+  co_return co_await keeping;
 }
 
 }  // namespace sterna::actors

@@ -67,7 +67,7 @@ Task<Result<CopyKept>> CopyHolder::keep(Peer<CheckpointKeeperInterface>& keeper,
   begun_ = begun;
   Task<Result<CopyKept>> writing =
       write(begun, keeper, std::move(on_disk), std::move(own), std::move(what));
-  Result<CopyKept> kept = co_await std::move(writing);
+  Result<CopyKept> kept = co_await writing;
   begun_.reset();  // what was under way on disk may hold it a little longer
   co_return kept;
 }
@@ -86,7 +86,7 @@ Task<Result<CopyKept>> CopyHolder::write(std::shared_ptr<Begun> begun,
     remove_checkpoint(begun->copy.folder);
     return make_directory(begun->copy.folder);
   });
-  Result<void> done = co_await std::move(beginning);
+  Result<void> done = co_await beginning;
   for (std::size_t i = 0; done && i < copy->manifest.parts.size(); ++i) {
     const Manifest::Part& part = copy->manifest.parts[i];
     const std::string path = (fs::path(copy->folder) / part.file).string();
@@ -94,7 +94,7 @@ Task<Result<CopyKept>> CopyHolder::write(std::shared_ptr<Begun> begun,
     while (done && (offset < part.bytes || offset == 0)) {
       ReadPart question{.version = copy->manifest.step, .file = part.file, .offset = offset};
       Task<Result<PartPiece>> asking = keeper.ask(std::move(question), kControlDeadline);
-      Result<PartPiece> piece = co_await std::move(asking);
+      Result<PartPiece> piece = co_await asking;
       if (!piece) {
         done = piece.error();
         break;
@@ -109,7 +109,7 @@ Task<Result<CopyKept>> CopyHolder::write(std::shared_ptr<Begun> begun,
           on_disk([begun, path, bytes = std::move(piece->bytes), offset] {
             return append_to_part(path, bytes.view(), offset == 0);
           });
-      done = co_await std::move(appending);
+      done = co_await appending;
       offset += size;
       if (part.bytes == 0) break;
     }

@@ -103,7 +103,7 @@ Task<Result<void>> CheckpointKeeper::name_versions() {
     co_await wait;
     Task<Result<std::uint64_t>> naming = name_next(kFirstAhead);
     // Whom it lacks may be there the next time; else the run ends for want of them.
-    if (const Result<std::uint64_t> named = co_await std::move(naming); !named) {
+    if (const Result<std::uint64_t> named = co_await naming; !named) {
       log("no version is named to be kept: " + named.error().message);
     }
   }
@@ -113,7 +113,7 @@ Task<Result<void>> CheckpointKeeper::name_versions() {
 Task<void> CheckpointKeeper::keep_soon() {
   for (int i = 0; i < kSoonTries; ++i) {
     Task<Result<std::uint64_t>> naming = name_next(kSoonAhead);
-    const Result<std::uint64_t> version = co_await std::move(naming);
+    const Result<std::uint64_t> version = co_await naming;
     if (!version || *version == 0) co_return;
     setup_.record->soon = *version;
     while (settled_ < *version) co_await settles_.wait();
@@ -143,7 +143,7 @@ Task<Result<bool>> CheckpointKeeper::name_version(std::uint64_t version) {
   bool all = true;
   std::size_t heard = 0;
   for (Task<Result<KeepAnswer>>& one : answers) {
-    Result<KeepAnswer> answer = co_await std::move(one);
+    Result<KeepAnswer> answer = co_await one;
     // A worker that is away has not heard of it; and may not come again.
     const bool worker = ++heard > servers_.size();
     const bool away = worker && !answer && answer.error().code == Errc::actor_down;
@@ -168,7 +168,7 @@ void CheckpointKeeper::tell_all(std::uint64_t version) {
 Task<void> CheckpointKeeper::tell(Peer<ParameterServerInterface>& server, std::uint64_t version) {
   for (bool first = true; version > decided_; first = false) {
     auto asking = server.ask(KeepVersion{version}, setup_.job.deadlines.step);
-    const Result<KeepAnswer> answer = co_await std::move(asking);
+    const Result<KeepAnswer> answer = co_await asking;
     if (answer) co_return;
     if (first) {
       log(fmt::format("{} is not told yet to keep step {}: {}", server.name(), version,
@@ -209,7 +209,7 @@ Task<Result<void>> CheckpointKeeper::on(PartWritten part) {
 Task<void> CheckpointKeeper::taking(std::string actor, PartWritten part,
                                     std::shared_ptr<bool> done) {
   Task<void> all = take(std::move(actor), std::move(part));
-  co_await std::move(all);
+  co_await all;
   *done = true;
   taken_.notify_all();
 }
@@ -230,7 +230,7 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
     if (known == pending_.end() || known->second.wrong.empty()) {  // else nobody wants it
       fetching_ = true;
       Task<Result<void>> fetching = fetch(*node, actor, part);
-      const Result<void> fetched = co_await std::move(fetching);
+      const Result<void> fetched = co_await fetching;
       fetching_ = false;
       fetched_.notify_all();
       if (!fetched) wrong = fetched.error().message;
@@ -318,7 +318,7 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
   give_up_before(version);
   if (!pending.wrong.empty()) {
     Task<void> removing = remove(version);
-    co_await std::move(removing);
+    co_await removing;
     over(version);
     co_return;
   }
@@ -328,10 +328,10 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
     STERNA_TRY(write_manifest(saved.folder, saved.manifest));
     return sync_folder(folder);  // or a power cut takes this one, and those that it replaces
   });
-  const Result<void> written = co_await std::move(writing);
+  const Result<void> written = co_await writing;
   if (!written) {
     Task<void> removing = remove(version);
-    co_await std::move(removing);
+    co_await removing;
     say_none(version, written.error().message);
     over(version);
     co_return;
@@ -348,7 +348,7 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
     run(note(version, precision->second));
   }
   Task<void> removing = remove_old();
-  co_await std::move(removing);
+  co_await removing;
   if (copies && version == setup_.job.steps) co_return;  // the end waits for it
   over(version);
 }

@@ -45,14 +45,14 @@ Task<void> CheckpointKeeper::copy(SavedCheckpoint saved) {
     if (failed.contains(place.host)) continue;
     copies_at_ = place.actor;
     Task<Result<CopyKept>> asking = copy_at(place, saved);
-    const Result<CopyKept> kept = co_await std::move(asking);
+    const Result<CopyKept> kept = co_await asking;
     Result<void> noted = kept ? Result<void>() : kept.error();
     if (noted) {
       Task<Result<void>> noting =
           on_disk([folder = saved.folder, where = place.host + ":" + kept->folder] {
             return note_copy(folder, where);
           });
-      noted = co_await std::move(noting);
+      noted = co_await noting;
     }
     done = noted.ok();
     if (done) break;
@@ -70,7 +70,7 @@ Task<void> CheckpointKeeper::copy(SavedCheckpoint saved) {
   }
   if (!last) co_return;
   Task<void> removing = remove_old();  // what was copied when the last one was there
-  co_await std::move(removing);
+  co_await removing;
   over(version);
 }
 
@@ -83,12 +83,12 @@ Task<Result<CopyKept>> CheckpointKeeper::copy_at(CopyPlace place, SavedCheckpoin
     Peer<ParameterServerInterface> server(*this, place.actor, patience, finder_);
     STERNA_CO_TRY(server.find());
     Task<Result<CopyKept>> asking = server.ask(std::move(question), deadline);
-    co_return co_await std::move(asking);
+    co_return co_await asking;
   }
   Peer<WorkerInterface> worker(*this, place.actor, patience, finder_);
   STERNA_CO_TRY(worker.find());
   Task<Result<CopyKept>> asking = worker.ask(std::move(question), deadline);
-  co_return co_await std::move(asking);
+  co_return co_await asking;
 }
 
 Task<Result<PartPiece>> CheckpointKeeper::on(ReadPart question) {

@@ -23,7 +23,7 @@ Task<Result<void>> CheckpointKeeper::on_disk(std::function<Result<void>()> work)
   setup_.record->writes = true;
   while (turn != disk_turn_) co_await disk_free_.wait();
   auto working = compute(std::move(work));
-  Result<void> done = co_await std::move(working);
+  Result<void> done = co_await working;
   ++disk_turn_;
   setup_.record->writes = disk_turn_ != disk_turns_;
   disk_free_.notify_all();
@@ -35,7 +35,7 @@ Task<void> CheckpointKeeper::remove(std::uint64_t version) {
     remove_checkpoint(folder);
     return {};
   });
-  (void)co_await std::move(removing);
+  (void)co_await removing;
 }
 
 Task<void> CheckpointKeeper::remove_old() {
@@ -54,7 +54,7 @@ Task<void> CheckpointKeeper::remove_old() {
     remove_old_checkpoints(folder, kept);
     return {};
   });
-  (void)co_await std::move(removing);
+  (void)co_await removing;
 }
 
 void CheckpointKeeper::measured(std::uint64_t version, const MeasuredPrecision& precision) {
@@ -67,7 +67,7 @@ Task<void> CheckpointKeeper::note(std::uint64_t version, MeasuredPrecision preci
   Task<Result<void>> noting = on_disk([folder = setup_.folder, version, precision] {
     return note_precision(folder, version, precision);
   });
-  if (const Result<void> noted = co_await std::move(noting); !noted) log(noted.error().message);
+  if (const Result<void> noted = co_await noting; !noted) log(noted.error().message);
 }
 
 }  // namespace sterna::actors

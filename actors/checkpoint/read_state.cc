@@ -46,7 +46,7 @@ Task<Result<std::vector<std::size_t>>> read_state(Peer<CheckpointKeeperInterface
     }
     Asked first = std::move(asked.front());
     asked.pop_front();
-    Result<StateValues> answer = co_await std::move(first.answer);
+    Result<StateValues> answer = co_await first.answer;
     if (!answer && answer.error().code == Errc::not_found) {
       if (absent.empty() || absent.back() != first.target) absent.push_back(first.target);
       continue;

@@ -100,7 +100,7 @@ Task<Result<void>> Evaluator::evaluate_subsets(std::uint64_t version, PayloadKin
     const std::uint64_t examples = examples_of(job, subset.name, version);
     auto evaluating =
         compute([bench = bench_, &subset, examples] { return bench->evaluate(subset, examples); });
-    Result<Evaluation> evaluated = co_await std::move(evaluating);
+    Result<Evaluation> evaluated = co_await evaluating;
     for (const std::string& line : subset.how.bad->news()) process().log(line);
     STERNA_CO_ASSIGN(Evaluation evaluation, std::move(evaluated));
     Task<Result<void>> telling =
@@ -142,7 +142,7 @@ Task<Result<void>> Evaluator::take_group(std::uint64_t version, PayloadKind kind
   const Pull question{.version = version, .chunks = std::move(group.chunks), .kind = kind};
   const std::uint64_t bytes = most_bytes(question, table_, args_.job);
   Task<Result<Parameters>> answer = server.ask_within_down(bytes, question, kWhileRanksCompute);
-  const Result<Parameters> parameters = co_await std::move(answer);
+  const Result<Parameters> parameters = co_await answer;
   Result<void> written =
       parameters ? write(*parameters, question) : Result<void>(parameters.error());
   co_return std::move(written).in(server.name());
@@ -177,7 +177,7 @@ Task<Result<void>> Evaluator::keep_weights() {
         note_of(job, job.steps, bench->subsets.back().how.family->name, bench->labels);
     return nets::write_safetensors(path, bench->net->parameters(), values, to_metadata(note));
   });
-  const Result<void> result = co_await std::move(written);
+  const Result<void> result = co_await written;
   STERNA_CO_TRY(Result<void>(result).in("writing the final weights"));
   weights_kept_ = true;
   co_return {};

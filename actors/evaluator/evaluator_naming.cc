@@ -25,7 +25,7 @@ Task<Result<std::uint64_t>> Evaluator::take_over() {
   std::vector<Handover> known;
   Handover newest;
   for (std::size_t s = 0; s < servers_.size(); ++s) {
-    Result<Handover> answer = co_await std::move(all[s]);
+    Result<Handover> answer = co_await all[s];
     STERNA_CO_ASSIGN(known.emplace_back(), std::move(answer).in(servers_[s].name()));
     if (known.back().version >= newest.version) newest = known.back();
   }
@@ -127,7 +127,7 @@ Task<Result<std::uint64_t>> Evaluator::reserve(std::uint64_t version) {
   std::set<ShardServers*> heard, promised;
   Error why{Errc::actor_down, "no server is left"};
   for (Asked& one : all) {
-    Result<Reserved> answer = co_await std::move(one.answer);
+    Result<Reserved> answer = co_await one.answer;
     if (!answer) {
       why = Error(answer.error()).in(one.name);
       // Of two one is enough, which tells the other what it has promised.
@@ -169,7 +169,7 @@ Task<Result<void>> Evaluator::hear_of_the_end() {
   question.chunks.push_back(static_cast<std::uint32_t>(smallest - table_.chunks.begin()));
   ShardServers& server = servers_[smallest->shard];
   Task<Result<Parameters>> answer = server.ask(std::move(question), kWhileRanksCompute);
-  const Result<Parameters> there = co_await std::move(answer);
+  const Result<Parameters> there = co_await answer;
   if (!there) co_return Error(there.error()).in(server.name());
   ended_ = true;
   woken_.notify_all();

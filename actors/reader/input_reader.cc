@@ -100,7 +100,7 @@ Task<Result<Batch>> InputReader::on(NextBatch question) {
   } const counted(answering, rows);
   while (!examples_) co_await loaded_.wait();
   Task<Result<Batch>> batch = prepare(which);
-  co_return co_await std::move(batch);
+  co_return co_await batch;
 }
 
 Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
@@ -127,7 +127,7 @@ Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
     }
     return rows_of(question, std::move(own), examples->part, examples->how, *pool);
   });
-  Result<Batch> batch = co_await std::move(made);
+  Result<Batch> batch = co_await made;
   if (batch) preparing->rows = rows;
   preparing.reset();
   report();

@@ -65,7 +65,7 @@ Task<void> LiveShard::make_updates() {
       updates->run();
     } else {
       auto done = on_compute_thread_([updates] { updates->run(); });
-      co_await std::move(done);
+      co_await done;
     }
     shard_->publish(std::move(*updates));
     if (step + 1 == job_.steps) trace_.flush();

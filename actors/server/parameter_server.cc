@@ -106,7 +106,7 @@ Task<Result<void>> ParameterServer::prepare() {
     parts.push_back(compute([shard, part] { shard->start(part, kPartsDrawn); }));
     parts.back().start();
   }
-  for (Task<void>& part : parts) co_await std::move(part);
+  for (Task<void>& part : parts) co_await part;
   if (!args_.job.init.from.empty() && !args_.job.resumes && !refilling_) {
     STERNA_CO_TRY(load(shard));
   }
@@ -115,7 +115,7 @@ Task<Result<void>> ParameterServer::prepare() {
   }
   if (args_.job.resumes && !refilling_) {
     Task<Result<void>> restoring = restore(*shard);
-    Result<void> restored = co_await std::move(restoring);
+    Result<void> restored = co_await restoring;
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
   scalers_.emplace(shard->table(), args_.index, args_.job);
@@ -123,12 +123,12 @@ Task<Result<void>> ParameterServer::prepare() {
   const LostState lost{*shard_, *scalers_, concluded_};
   if (refilling_) {
     Task<Result<void>> refilling = refilling_->refill(lost, order_ ? &*order_ : nullptr);
-    Result<void> refilled = co_await std::move(refilling);
+    Result<void> refilled = co_await refilling;
     STERNA_CO_TRY(std::move(refilled).in("its state, from " + args_.partner));
   }
   if (recovers_) {
     Task<Result<void>> recovering = recover(*this, args_, finder_, lost);
-    Result<void> recovered = co_await std::move(recovering);
+    Result<void> recovered = co_await recovering;
     STERNA_CO_TRY(std::move(recovered).in("its state, from the workers"));
   }
   filled_ = true;
@@ -178,7 +178,7 @@ KeepAnswer ParameterServer::on(KeepVersion keep) {
 
 Task<Result<CopyKept>> ParameterServer::on(KeepCopy what) {
   auto copying = checkpoints_->copy(sender(), std::move(what));
-  co_return co_await std::move(copying);
+  co_return co_await copying;
 }
 
 void ParameterServer::write_kept() {
@@ -245,7 +245,7 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
     co_await prepared();
     STERNA_CO_TRY(blamed(from, may_speak(from, push.rank, push.incarnation)));
     Task<Result<PushReply>> taking = order_->take(from, std::move(push));
-    co_return co_await std::move(taking);
+    co_return co_await taking;
   }
   while (enlisting()) co_await refilling_->enlisted().wait();
   // Its partner has it, or the next of this worker says it again.
@@ -292,7 +292,7 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
     } else if (pull.kind == PayloadKind::STATE) {
       auto making = compute([copy = shard_->state(chunk, pull.version),
                              isa = shard_->isa()]() mutable { return copy.made(isa); });
-      const std::shared_ptr<const Buffer> made = co_await std::move(making);
+      const std::shared_ptr<const Buffer> made = co_await making;
       answer.chunks.push_back({.chunk = chunk, .codec = Codec::FP32, .payload = share(made)});
     } else if (pull.kind == PayloadKind::MOVING_AVERAGE) {
       answer.chunks.push_back(shard_->moving_average(chunk, pull.version));
@@ -331,7 +331,7 @@ Task<Result<void>> ParameterServer::on(Compare compare) {
     }
     return std::optional<std::uint32_t>();
   });
-  const std::optional<std::uint32_t> chunk = co_await std::move(different);
+  const std::optional<std::uint32_t> chunk = co_await different;
   if (!chunk) co_return {};
   const TableChunk& place = shard_->table().chunks[*chunk];
   co_return Error{Errc::internal, fmt::format("{} differs from the server's, elements {} to {}",

@@ -52,7 +52,7 @@ void ServerOrder::begin() {
 Task<void> ServerOrder::find_partner() {
   while (true) {
     Task<Result<void>> finding = partner_.find();
-    const Result<void> found = co_await std::move(finding);
+    const Result<void> found = co_await finding;
     if (found) break;
     co_await sleep(kTellAgain);
   }
@@ -111,7 +111,7 @@ Task<void> ServerOrder::tell_partner(std::shared_ptr<Numbered> one) {
     }
     Task<Result<PushReply>> question =
         partner_.ask(Forward{one->order, one->push}, kWhileRanksCompute);
-    const Result<PushReply> answer = co_await std::move(question);
+    const Result<PushReply> answer = co_await question;
     if (!answer && !is_wrong(answer.error())) {
       if (!partner_is_gone()) co_await sleep(kTellAgain);
       continue;
@@ -241,7 +241,7 @@ Task<Result<void>> ServerOrder::copy(Peer<ParameterServerInterface>& partner) {
   chunks_.clear();
   // What is gathered for checkpoints begins between two updates.
   Task<void> pausing = shard_.pause();
-  co_await std::move(pausing);
+  co_await pausing;
   shard_->copied();
   shard_.resume();
   co_return {};

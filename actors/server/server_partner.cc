@@ -17,7 +17,7 @@ Task<Result<PushReply>> ParameterServer::on(Forward forward) {
   STERNA_CO_TRY(blamed(from, from_partner(from)));
   if (!order_) co_return Error{Errc::invalid_argument, "pushes of this job are in no order"};
   Task<Result<PushReply>> taking = order_->take(from, std::move(forward));
-  co_return co_await std::move(taking);
+  co_return co_await taking;
 }
 
 Task<Result<ChunkCopy>> ParameterServer::on(CopyChunk question) {
@@ -40,7 +40,7 @@ Task<Result<ChunkCopy>> ParameterServer::on(CopyChunk question) {
   auto making = compute([values = std::move(copy.values), isa = shard_->isa()]() mutable {
     return values.made(isa);
   });
-  const std::shared_ptr<const Buffer> made = co_await std::move(making);
+  const std::shared_ptr<const Buffer> made = co_await making;
   copy.rest.values = share(made);
   co_return std::move(copy.rest);
 }

@@ -43,7 +43,7 @@ Task<Result<void>> recover_chunk(Shard& shard, ByteWindow& window, CopyChunk que
   for (Peer<WorkerInterface>* holder : holders) {
     auto asking =
         holder->ask_within(window, shard.bytes_of_copy(question.chunk), question, patience);
-    const Result<ChunkCopy> copy = co_await std::move(asking);
+    const Result<ChunkCopy> copy = co_await asking;
     if (copy && copy->version == question.from) {
       co_return shard.take_copy(question.chunk, *copy).in(holder->name());
     }
@@ -64,7 +64,7 @@ Task<Result<void>> recover_promises(const Actor<ParameterServerInterface>& actor
   const Duration patience = args.job.deadlines.start;
   Peer<EvaluatorInterface> evaluator(actor, args.evaluator, patience, finder);
   Task<Result<Handover>> asking = evaluator.ask_again(TakeOver{}, patience);
-  Result<Handover> answer = co_await std::move(asking);
+  Result<Handover> answer = co_await asking;
   STERNA_CO_ASSIGN(const Handover known, std::move(answer).in(args.evaluator));
   state.hears_of({known.version, known.skipped});
   if (!args.job.names_evaluations()) co_return {};

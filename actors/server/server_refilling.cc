@@ -13,7 +13,7 @@ Task<Result<void>> ServerRefilling::enlist_at_evaluator() {
   const Duration patience = args_.job.deadlines.start;
   Peer<EvaluatorInterface> evaluator(actor_, args_.evaluator, patience, finder_);
   Task<Result<Enlisted>> asking = evaluator.ask(Enlist{}, patience);
-  Result<Enlisted> answer = co_await std::move(asking);
+  Result<Enlisted> answer = co_await asking;
   STERNA_CO_TRY(std::move(answer).in(args_.evaluator));
   co_return {};
 }
@@ -30,7 +30,7 @@ Task<Result<std::uint64_t>> ServerRefilling::enlist_at_all() {
   at_evaluator.start();
   std::uint64_t from = args_.job.first_step;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    Result<Enlisted> answer = co_await std::move(answers[i]);
+    Result<Enlisted> answer = co_await answers[i];
     STERNA_CO_ASSIGN(const Enlisted enlisted, std::move(answer).in(workers[i].name()));
     from = std::max(from, std::min(enlisted.step, args_.job.steps));
   }
@@ -88,7 +88,7 @@ Task<Result<void>> ServerRefilling::copy_chunks(Shard& shard,
                                                CopyChunk{chunk, from}, kWhileRanksCompute)});
   }
   for (Asked& one : asked) {
-    Result<ChunkCopy> answer = co_await std::move(one.answer);
+    Result<ChunkCopy> answer = co_await one.answer;
     STERNA_CO_ASSIGN(const ChunkCopy copy, std::move(answer));
     STERNA_CO_TRY(shard.take_copy(one.chunk, copy));
   }

@@ -151,7 +151,7 @@ class ShardServers {
     Failures failures;
     while (true) {
       Task<Result<ReplyTo<M>>> question = ask_member(at, bytes, message, deadline);
-      Result<ReplyTo<M>> answer = co_await std::move(question);
+      Result<ReplyTo<M>> answer = co_await question;
       if (answer) asked_ = at;
       if (answer || are_all(failures, at, answer.error())) co_return answer;
       at = 1 - at;
@@ -177,7 +177,7 @@ Task<Result<ReplyTo<M>>> ask_while_it_lives(Process& process, ShardServers::Memb
     Task<Result<ReplyTo<M>>> question =
         bytes ? server.peer.ask_within(server.up, *bytes, M(message), deadline)
               : server.peer.ask(M(message), deadline);
-    Result<ReplyTo<M>> answer = co_await std::move(question);
+    Result<ReplyTo<M>> answer = co_await question;
     if (answer || answer.error().code != Errc::actor_down) co_return answer;
     co_await Sleep(process.timers(), process.loop().now() + server.peer.kAgainAfter);
     if (process.is_dead(asked) || process.loop().now() >= give_up) co_return answer;
@@ -197,7 +197,7 @@ Task<Result<ReplyTo<M>>> ask_pair(Process& process, ShardServers& servers, PairA
     ShardServers::Member& server = servers.member(what);
     ByteWindow& window = what == PairAsks::who_leads ? server.up : server.down;
     Task<Result<ReplyTo<M>>> question = server.peer.ask_within(window, bytes, M(message), deadline);
-    Result<ReplyTo<M>> answer = co_await std::move(question);
+    Result<ReplyTo<M>> answer = co_await question;
     const bool refused = !answer && answer.error().code == Errc::not_found;
     const bool lost = !answer && answer.error().code == Errc::actor_down;
     if (!(refused || lost) || process.loop().now() >= give_up) co_return answer;

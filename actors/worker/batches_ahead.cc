@@ -73,7 +73,7 @@ Task<Result<Batch>> BatchesAhead::next(std::uint32_t rank, std::uint64_t step) {
   std::deque<Asked>& asked = ranks_.at(rank).asked;
   Task<Result<Batch>> task = whole(std::move(asked.front()));
   asked.pop_front();
-  Result<Batch> batch = co_await std::move(task);
+  Result<Batch> batch = co_await task;
   if (!batch) co_return at_step(step, fmt::format("batch of rank {}", rank), batch.error());
   co_return batch;
 }
@@ -89,7 +89,7 @@ Task<Result<Batch>> BatchesAhead::whole(Asked asked) {
     Came& piece = came.emplace_back();
     piece.question = question_of(context_.job(), question);
     for (Rows::Part& one : rows.parts) {
-      Result<Batch> part = co_await std::move(one.answer);
+      Result<Batch> part = co_await one.answer;
       const Span taking = context_.trace.takes_batch(question, one.reader);
       Result<void> fits = part ? check(*part, question) : Result<void>(part.error());
       STERNA_CO_TRY(std::move(fits).in(one.reader));
@@ -111,7 +111,7 @@ Task<Result<Batch>> BatchesAhead::whole(Asked asked) {
         }
         return joined(std::move(pieces), *pool);
       });
-  co_return co_await std::move(made);
+  co_return co_await made;
 }
 
 Result<void> BatchesAhead::check(const Batch& batch, const NextBatch& question) const {

@@ -49,7 +49,7 @@ Task<Result<void>> ExchangedVersions::begin_averages() {
       [replica = devices_.front()->replica(), averages = served_.shard->first_averages()] {
         return replica->begin_averages(averages);
       });
-  const Result<void> begun = co_await std::move(beginning);
+  const Result<void> begun = co_await beginning;
   if (!begun) co_return at_step(job.first_step, "moving averages", begun.error());
   co_return {};
 }
@@ -67,7 +67,7 @@ Task<Result<void>> ExchangedVersions::make(std::uint64_t step) {
     if (!exchanged) co_return at_step(step, "exchange", exchanged.error());
   }
   Task<Result<void>> giving = give(step + 1, wanted);
-  co_return co_await std::move(giving);
+  co_return co_await giving;
 }
 
 Result<void> ExchangedVersions::exchange_next(std::uint64_t step) {
@@ -89,7 +89,7 @@ Task<Result<void>> ExchangedVersions::give(std::uint64_t version, Shard::Wanted 
     while (first.steps_wait()) co_await first.ready().wait();
     auto reading = context_.compute(
         [replica = first.replica(), keeps = wanted.kept] { return replica->made(keeps); });
-    Result<std::vector<Shard::Made>> read = co_await std::move(reading);
+    Result<std::vector<Shard::Made>> read = co_await reading;
     if (!read) co_return at_step(version, "parameters", read.error());
     made = std::move(*read);
   } else {

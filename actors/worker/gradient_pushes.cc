@@ -34,7 +34,7 @@ Task<Result<void>> GradientPushes::agree_with(ShardServers& servers, ShardServer
                                     ? ask_while_it_lives(context_.process, server, std::nullopt,
                                                          Offer(offer), kWhileRanksCompute)
                                     : servers.ask_one(server, offer, kWhileRanksCompute);
-  Result<Agreed> agreed = co_await std::move(answer);
+  Result<Agreed> agreed = co_await answer;
   context_.trace.asked(step, "agree with", server.peer.name(), asked);
   --all->waiting;
   if (servers.paired()) no_longer_under_way(step);
@@ -111,7 +111,7 @@ Task<Result<void>> GradientPushes::send(ShardServers& servers, ShardServers::Mem
           : servers.ask_one_within(server, server.up, bytes, std::move(push), patience);
   if (servers.paired()) answer.start();
   sending.end();
-  const Result<PushReply> reply = co_await std::move(answer);
+  const Result<PushReply> reply = co_await answer;
   server.in_flight -= bytes;
   trace.in_flight(step, server.peer.name(), server.in_flight);
   trace.asked(step, "push", server.peer.name(), asked);
@@ -203,7 +203,7 @@ Task<Result<void>> GradientPushes::tell_again(std::uint32_t shard, M message, st
   ShardServers::Member& server = servers.members().front();
   auto telling =
       servers.ask_one_within(server, server.up, bytes, std::move(message), kWhileRanksCompute);
-  const auto told = co_await std::move(telling);
+  const auto told = co_await telling;
   // It may know all of it, or more.
   if (told || told.error().code == Errc::not_found) co_return {};
   co_return at_step(step, "telling " + server.peer.name() + " again", told.error());

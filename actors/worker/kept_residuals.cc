@@ -15,7 +15,7 @@ Task<void> KeptResiduals::take_memory() {
     const std::size_t bytes =
         context_.args.ranks / job.averaged_ranks * Residuals::bytes_of(job, *table_);
     auto taking = context_.compute([memory, bytes] { return memory->take(bytes); });
-    taken = co_await std::move(taking);
+    taken = co_await taking;
   }
   if (taken) {
     memory_ = std::move(*taken);

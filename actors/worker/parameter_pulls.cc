@@ -49,13 +49,13 @@ Task<Result<void>> ParameterPulls::pull_group(std::uint64_t step,
     return server.ask_within_down(bytes, question, kWhileRanksCompute);
   };
   Task<Result<Parameters>> answer = ask();
-  Result<Parameters> parameters = co_await std::move(answer);
+  Result<Parameters> parameters = co_await answer;
   // In the place of a lost one the server may have all that the average led to, and not that.
   if (!parameters && parameters.error().code == Errc::not_found &&
       question.kind == PayloadKind::GRADIENT && job.servers_come_again()) {
     question.kind = PayloadKind::STATE;
     Task<Result<Parameters>> state = ask();
-    Result<Parameters> whole = co_await std::move(state);
+    Result<Parameters> whole = co_await state;
     parameters = std::move(whole);
   }
   context_.trace.asked(step, "pull", server.name(), asked);
@@ -98,7 +98,7 @@ Task<Result<void>> ParameterPulls::pull_newest(RankPull& rank, std::uint64_t ste
       server.paired() ? ask_pair(context_.process, server, PairAsks::either, bytes, Pull(question),
                                  kWhileRanksCompute)
                       : server.ask_within_down(bytes, question, kWhileRanksCompute);
-  Result<Parameters> parameters = co_await std::move(answer);
+  Result<Parameters> parameters = co_await answer;
   context_.trace.asked(push, "pull", server.name(), asked);
   const Span taking = context_.trace.takes_answer(push, question, context_.process.id());
   const Result<void> taken = parameters ? take(std::move(*parameters), question, {rank.incoming})

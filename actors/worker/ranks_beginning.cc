@@ -70,7 +70,7 @@ Task<Result<RanksBeginning::Lacking>> RanksBeginning::lacking(Rejoin question) {
   Lacking found{.pushes = std::vector(args_.ranks, args_.job.steps)};
   std::map<const ShardServers*, std::uint32_t> silent;
   for (Asked& one : all) {
-    Result<Rejoined> answer = co_await std::move(one.answer);
+    Result<Rejoined> answer = co_await one.answer;
     const bool may_be = !answer && one.servers.is_of_one(answer.error());
     // Of two one may be lost, or not know yet.
     if (may_be && ++silent[&one.servers] <= asking) continue;
@@ -89,7 +89,7 @@ Task<Result<std::vector<float>>> RanksBeginning::scalers_before(const ParameterT
   for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
     ShardServers& server = servers_[shard];
     Task<Result<Agreed>> asking = server.ask(question, args_.job.deadlines.step);
-    Result<Agreed> answer = co_await std::move(asking);
+    Result<Agreed> answer = co_await asking;
     STERNA_CO_ASSIGN(const Agreed agreed, std::move(answer).in("scalers from " + server.name()));
     std::vector<std::size_t> there;
     for (std::size_t i = 0; i < scalers.size(); ++i) {

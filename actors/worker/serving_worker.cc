@@ -38,7 +38,7 @@ void ServingWorker::started() {
                             Duration patience) -> Task<Result<AnyRef>> {
     if (name == own) co_return here;
     Task<Result<AnyRef>> finding = outer(process, std::move(name), patience);
-    co_return co_await std::move(finding);
+    co_return co_await finding;
   };
   const ActorRef<WorkerInterface> worker =
       spawn<Worker>(worker_, finder, cores_, devices_, served_);

@@ -36,7 +36,7 @@ Task<Result<void>> Worker::train() {
   }
   if (resumes && !goes_on) {
     Task<Result<void>> restoring = restore();
-    Result<void> restored = co_await std::move(restoring);
+    Result<void> restored = co_await restoring;
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
   if (const KeptResiduals::Lost& lost = residuals_->lost(); lost.ranks > 0) {
@@ -183,12 +183,12 @@ Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
   }
   if (encodes) {
     Task<void> waiting = pushes_->all_pushed(step.push);
-    co_await std::move(waiting);
+    co_await waiting;
   }
   if (averages()) {
     const Span waiting = rank.trace.part(Part::turn);
     Task<void> beginning = average_->begin(rank.rank, step.step);
-    co_await std::move(beginning);
+    co_await beginning;
   }
   // What comes from here on is of the next version: it is made of this turn's gradients too.
   if (policy_->in_step() && rank.seat->last(rank)) {
@@ -219,7 +219,7 @@ Task<Result<void>> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net
     // Who does not push is done once what is made of all of them is encoded.
     Task<void> adding = pushes(rank) ? average_->until_complete(step)
                                      : pushes_->until_made(ranks_.front().rank, step);
-    co_await std::move(adding);
+    co_await adding;
   }
   if (pushes(rank)) STERNA_CO_TRY(encode_held(rank));
   rank.encoding = false;
@@ -298,7 +298,7 @@ Task<Result<void>> Worker::compare_at(std::uint32_t shard, std::uint32_t rank, C
   ShardServers& server = servers_[shard];
   const std::uint64_t version = compare.version;
   Task<Result<void>> answer = server.ask(std::move(compare), args_.job.deadlines.step);
-  const Result<void> same = co_await std::move(answer);
+  const Result<void> same = co_await answer;
   // In the place of a lost one the server may have nothing of that version.
   const bool unknown = !same && same.error().code == Errc::not_found;
   if (!same && !(unknown && args_.job.servers_come_again())) {

@@ -139,7 +139,7 @@ class Worker final : public Actor<WorkerInterface> {
   Task<std::invoke_result_t<Make>> make_there(Make make) {
     if (devices_.empty()) co_return make();
     auto making = compute(std::move(make));
-    co_return co_await std::move(making);
+    co_return co_await making;
   }
   Task<Result<void>> make_ranks(Seat& seat, std::vector<std::uint32_t> numbers);
   Task<Result<std::shared_ptr<RankNet>>> make_net(Rank& rank, bool shares);

@@ -50,7 +50,7 @@ struct WorkerContext {
       result->emplace((*own)());
     };
     Task<void> working = on_compute_thread(std::move(job));
-    co_await std::move(working);
+    co_await working;
     co_return std::move(**result);
   }
 };

@@ -28,10 +28,10 @@ Task<Result<void>> Worker::make_replicas() {
   }
   STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, replicas(), available));
   Task<Result<void>> making = make_seats();
-  if (const Result<void> made = co_await std::move(making); !made) {
+  if (const Result<void> made = co_await making; !made) {
     if (devices_.empty()) co_return made.error();
     auto explaining = lack_of_memory(made.error());
-    co_return co_await std::move(explaining);
+    co_return co_await explaining;
   }
   if (exchanges()) STERNA_CO_TRY(begin_exchanging());
   for (const auto& device : devices_) planned_.push_back(device->allocations());
@@ -73,7 +73,7 @@ Task<Error> Worker::lack_of_memory(Error refused) {
   auto explaining = compute([refused = std::move(refused), what = std::move(what)] {
     return memory_error(refused, what);
   });
-  co_return co_await std::move(explaining);
+  co_return co_await explaining;
 }
 
 Task<Result<void>> Worker::make_seats() {
@@ -97,7 +97,7 @@ Task<Result<void>> Worker::make_seats() {
         if (args_.job.in_step()) kept_.begin_behind(step);
       });
       Task<void> taking = residuals_->take_memory();
-      co_await std::move(taking);
+      co_await taking;
       pulls_.emplace(*context_, servers_, table_, pool_,
                      ParameterPulls::Options{
                          .begins = identity().incarnation == 1,
@@ -153,7 +153,7 @@ Task<Result<std::shared_ptr<RankNet>>> Worker::make_net(Rank& rank, bool shares)
                             events = events_of(rank), residuals] {
     return RankNet::make(job, number, replica, shares, table, clock, events, std::move(*residuals));
   });
-  co_return co_await std::move(making);
+  co_return co_await making;
 }
 
 Result<Residuals> Worker::residuals_of(std::uint32_t rank) {
@@ -213,7 +213,7 @@ Task<Result<std::shared_ptr<HostAverage>>> Worker::make_average(const Rank& rank
                             &clock = process().loop(), events = std::move(events), residuals] {
     return average_for(job, number, *replica, devices, table, clock, events, std::move(*residuals));
   });
-  co_return co_await std::move(making);
+  co_return co_await making;
 }
 
 }  // namespace sterna::actors

@@ -51,7 +51,7 @@ Task<void> Worker::tell_observer(Watched step) {
   step.lost = lost_watched_;
   Task<Result<void>> answer = observer_->ask(std::move(step), args_.job.deadlines.step);
   // Without an answer this one is lost to who looks on, and the steps go on.
-  if (const Result<void> taken = co_await std::move(answer); !taken) ++lost_watched_;
+  if (const Result<void> taken = co_await answer; !taken) ++lost_watched_;
   telling_watched_ = false;
   --unacknowledged_;
   finish();

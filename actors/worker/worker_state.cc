@@ -44,7 +44,7 @@ Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
       [net = rank.net, number = rank.rank, table = table_, averaged = args_.job.averaged_ranks] {
         return pieces_of(number, *net, *table, averaged);
       });
-  Result<std::vector<StatePiece>> pieces = co_await std::move(copying);
+  Result<std::vector<StatePiece>> pieces = co_await copying;
   if (!pieces) {
     fail(at_step(version, "what is kept", pieces.error()).message);
     co_return;
@@ -76,7 +76,7 @@ KeepAnswer Worker::on(KeepVersion keep) {
 
 Task<Result<CopyKept>> Worker::on(KeepCopy what) {
   auto copying = checkpoints_->copy(sender(), std::move(what));
-  co_return co_await std::move(copying);
+  co_return co_await copying;
 }
 
 Task<Result<void>> Worker::restore() {

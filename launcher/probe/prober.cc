@@ -98,7 +98,7 @@ Task<Result<PortsCounted>> ProberActor::on(CountPorts count) {
     for (int port = count.low; port <= count.high; ++port) counted.free += is_free(address, port);
     return counted;
   });
-  co_return co_await std::move(counting);
+  co_return co_await counting;
 }
 
 Task<Result<LinkProbed>> ProberActor::on(ProbeLink probe) {
@@ -107,7 +107,7 @@ Task<Result<LinkProbed>> ProberActor::on(ProbeLink probe) {
   for (const std::string& name : probe.peers) {
     STERNA_CO_ASSIGN(const auto peer, find_actor<ProberInterface>(process(), name, probe.patience));
     auto pinging = round_trip(peer, kPings, probe.patience);
-    Result<Duration> ponged = co_await std::move(pinging);
+    Result<Duration> ponged = co_await pinging;
     STERNA_CO_ASSIGN(const Duration taken, std::move(ponged).in(name));
     probed.round_trip = std::max(probed.round_trip, taken);
     peers.push_back(peer);
@@ -156,7 +156,7 @@ Task<Result<CodecsProbed>> ProberActor::on(ProbeCodecs probe) {
     STERNA_ASSIGN(std::vector<CodecCost> costs, measure_codecs(job, probe.codecs));
     return CodecsProbed{std::move(costs)};
   });
-  co_return co_await std::move(measuring);
+  co_return co_await measuring;
 }
 
 void register_prober(Registry& registry) { registry.add<ProberActor, ProberArgs>(kProberType); }

@@ -33,7 +33,7 @@ void ActorBase::fail(const std::string& cause) { process().kill(local_, cause); 
 void ActorBase::log(std::string_view line) const { process().log(line); }
 
 Task<void> ActorBase::fail_unless(Task<Result<void>> task) {
-  const Result<void> result = co_await std::move(task);
+  const Result<void> result = co_await task;
   if (!result) fail(result.error().message);
 }
 

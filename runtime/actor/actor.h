@@ -204,7 +204,7 @@ class ActorBase {
   template <class F>
   static std::invoke_result_t<F&> call(F coroutine) {
     auto task = coroutine();
-    co_return co_await std::move(task);
+    co_return co_await task;
   }
 
   Process* process_ = nullptr;  ///< null in its constructor

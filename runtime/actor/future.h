@@ -125,7 +125,10 @@ class [[nodiscard]] Future final : public detail::PendingAsk {
    private:
     Future& future() const { return static_cast<Future&>(ask()); }
   };
-  Await operator co_await() { return Await(*this); }
+  Await operator co_await() & { return Await(*this); }
+  /// Give it a name first: of `co_await ask(shop, Price{item}, 1s)` GCC 12 destroys the message
+  /// twice (STERNA_CO_ASSIGN and STERNA_CO_TRY give it one).
+  Await operator co_await() && = delete;
 
   void answer(Mail& mail) override {
     if constexpr (std::is_void_v<T>) {

@@ -82,10 +82,10 @@ template <class T>
 Process::Root Process::run_handler(Cell& cell, detail::Ticket ticket, Task<T> task) {
   try {
     if constexpr (std::is_void_v<T>) {
-      co_await std::move(task);
+      co_await task;
       if (ticket.correlation != 0) reply(ticket, std::make_unique<EmptyMail>(), Kind::REPLY);
     } else {
-      answer(ticket, co_await std::move(task));
+      answer(ticket, co_await task);
     }
   } catch (...) {
     handler_threw(cell, ticket, std::current_exception());

@@ -166,6 +166,16 @@ class [[nodiscard]] Task {
   std::coroutine_handle<promise_type> handle_;
 };
 
+/// A Task that is given a name before it is awaited, as a Future is, and for the same reason: its
+/// arguments may be messages.
+template <class T>
+class [[nodiscard]] NamedTask : public Task<T> {
+ public:
+  NamedTask(Task<T>&& task) : Task<T>(std::move(task)) {}
+  typename Task<T>::Await operator co_await() & { return Task<T>::operator co_await(); }
+  typename Task<T>::Await operator co_await() && = delete;
+};
+
 namespace detail {
 template <class T>
 Task<T> TaskPromise<T>::get_return_object() {
@@ -210,7 +220,7 @@ A awaitable(A future_or_task) {
 #define STERNA_CO_TRY(...)                                          \
   do {                                                              \
     auto sterna_awaited = ::sterna::detail::awaitable(__VA_ARGS__); \
-    auto sterna_result = co_await std::move(sterna_awaited);        \
+    auto sterna_result = co_await sterna_awaited;                   \
     if (!sterna_result) co_return std::move(sterna_result).error(); \
   } while (false)
 
@@ -220,6 +230,6 @@ A awaitable(A future_or_task) {
                          STERNA_CONCAT(sterna_result_, __LINE__), target, __VA_ARGS__)
 #define STERNA_CO_ASSIGN_INNER(awaited, result, target, ...) \
   auto awaited = ::sterna::detail::awaitable(__VA_ARGS__);   \
-  auto result = co_await std::move(awaited);                 \
+  auto result = co_await awaited;                            \
   if (!result) co_return std::move(result).error();          \
   target = std::move(result).value()

@@ -114,7 +114,13 @@ void Cluster::is_down(const ProcessDown& reported) {
   if (drained && newest) drained_hosts_.push_back(down.identity.name.substr(kNodePrefix.size()));
   down.wanted = down.wanted || stopping_ || drained;
   if (newest && !down.wanted) node_deaths_.push_back(down);
-  const bool may_do_without = events_.goes_on_without && settled_ && !failure_ && !down.wanted;
+  const auto told = told_of_starts_.find(down.identity.name);
+  if (told != told_of_starts_.end() && !down.wanted) {
+    told->second = down;
+    return;
+  }
+  const bool runs = settled_ || (!node && !starts_.contains(down.identity.name));
+  const bool may_do_without = events_.goes_on_without && runs && !failure_ && !down.wanted;
   if (may_do_without && !node && events_.goes_on_without(down)) return;
   const bool worse = !failure_ || (failure_->consequence && !down.consequence);
   const bool may_be_made_good = node && !failure_ && (actors_move_ || may_do_without);
@@ -417,10 +423,36 @@ Future<Started> Cluster::start_actor(StartActor start) {
                        options_.start_deadline + kControlDeadline);
 }
 
-/// As many at once as find room on the way.
+Result<Started> Cluster::start_alone(const ActorSpec& spec) {
+  told_of_starts_[spec.name].reset();
+  Result<std::vector<Started>> started = start_all({spec});
+  // Of one that did not start word of its death may be still to come.
+  if (!started) return std::move(started).error();
+  const std::optional<ProcessDown> down = told_of_starts_.extract(spec.name).mapped();
+  if (down) is_down(*down);
+  if (!started->front().actor.id) {
+    return Error{Errc::actor_down, spec.name + " has ended already"};
+  }
+  return std::move(started->front());
+}
+
 Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>& specs) {
+  for (const ActorSpec& spec : specs) told_of_starts_.erase(spec.name);
+  return start_all(specs);
+}
+
+Result<std::vector<Started>> Cluster::start_all(const std::vector<ActorSpec>& specs) {
   STERNA_TRY(is_there());
-  settled_ = false;
+  const bool settled = std::exchange(settled_, false);
+  for (const ActorSpec& spec : specs) starts_.insert(spec.name);
+  Result<std::vector<Started>> started = start_at_once(specs);
+  settled_ = settled || started.ok();
+  starts_.clear();
+  return started;
+}
+
+/// As many at once as find room on the way.
+Result<std::vector<Started>> Cluster::start_at_once(const std::vector<ActorSpec>& specs) {
   std::uint64_t losses = process().agent_losses();
   const std::uint64_t most = process().options().link.most_under_way();
   std::uint64_t under_way = 0;
@@ -456,7 +488,6 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
       answers[j] = start_actor(std::move(again));
     }
   }
-  settled_ = true;
   return started;
 }
 

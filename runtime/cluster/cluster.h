@@ -137,13 +137,15 @@ class Cluster {
   /// are ready. The first failure is the answer.
   Result<std::vector<Started>> start_actors(const std::vector<ActorSpec>& specs);
   /// One actor of a type in the registry, with an interface of I; one with another is ended again.
+  /// That it did not start is this caller's error, and no failure of the run. Also actor_down: it
+  /// has started, and ended already.
   template <class I, Message Args>
   Result<ActorRef<I>> spawn(const std::string& name, const std::string& type, const Args& args) {
     STERNA_ASSIGN(
-        std::vector<Started> started,
-        start_actors(
-            {{.name = name, .type = type, .args = pack(args), .interface_id = I::type_id()}}));
-    return started.front().actor.as<I>();
+        const Started started,
+        start_alone(
+            {.name = name, .type = type, .args = pack(args), .interface_id = I::type_id()}));
+    return started.actor.as<I>();
   }
   /// Waits up to `patience` (a year at most) for the named actor to be ready.
   template <class I>
@@ -238,6 +240,9 @@ class Cluster {
   void node_is_ready(const std::string& node);
   StartActor order_of(const ActorSpec& spec) const;
   Future<Started> start_actor(StartActor start);
+  Result<Started> start_alone(const ActorSpec& spec);
+  Result<std::vector<Started>> start_all(const std::vector<ActorSpec>& specs);
+  Result<std::vector<Started>> start_at_once(const std::vector<ActorSpec>& specs);
   Result<AddNode> node_wanted(const std::string& host) const;
   void node_came(const std::string& host, ProcessId node);
   template <class T>
@@ -274,7 +279,10 @@ class Cluster {
   bool made_directory_ = false;
   Contact coordinator_;
   std::optional<Succession> succession_;
-  bool settled_ = false;      ///< all that was started runs
+  bool settled_ = false;          ///< all that was started runs
+  std::set<std::string> starts_;  ///< the names of those that are being started
+  /// By name, of those whose caller hears what becomes of their start: a death that came meanwhile.
+  std::map<std::string, std::optional<ProcessDown>> told_of_starts_;
   bool comes_again_ = false;  ///< the coordinator, and is not there yet
   bool followed_ = true;      ///< it may come again
   std::uint64_t coordinators_lost_ = 0;

@@ -134,7 +134,7 @@ Task<Result<Found>> CoordinatorActor::on(Find find) {
     // Nobody fails for want of it before its death is known.
     Error dead{Errc::actor_down, why_not(find.name)};
     Task<void> kept = journaled();
-    co_await std::move(kept);
+    co_await kept;
     co_return dead;
   }
   if (member->state != State::READY) co_return Error{Errc::deadline, why_not(find.name)};
@@ -164,7 +164,7 @@ Task<Result<void>> CoordinatorActor::on(Ready ready) {
   // With its node a host that was given back is the run's again.
   if (own && drained_.erase(known.host) > 0) note("drained " + known.host, {});
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   Member* now_ready = find(id);
   if (now_ready == nullptr || now_ready->state == State::DEAD) {
     co_return Error{Errc::already_exists, known.identity.text() + " is not starting any more"};
@@ -250,7 +250,7 @@ Task<Result<Bootstrap>> CoordinatorActor::on(AddNode add) {
   process().links()->admit(node.contact(machine_.keys().hash(node.credentials.token)));
   note_member(member);
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   co_return node;
 }
 
@@ -262,7 +262,7 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
   if (std::exchange(start.again, false)) {
     Task<std::optional<Result<Started>>> waiting =
         started_before(start.name, now() + start.patience);
-    std::optional<Result<Started>> before = co_await std::move(waiting);
+    std::optional<Result<Started>> before = co_await waiting;
     const bool misfit = before && before->ok() && start.interface_id != 0 &&
                         (*before)->actor.interface_id != start.interface_id;
     if (misfit && find_live((*before)->process) != nullptr) {
@@ -279,13 +279,13 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
                                 start.name, start.bytes(), StartActor::kMostKept)};
   }
   Task<Result<Started>> starting = begin(std::move(start));
-  co_return co_await std::move(starting);
+  co_return co_await starting;
 }
 
 Task<std::optional<Result<Started>>> CoordinatorActor::started_before(std::string name,
                                                                       Time deadline) {
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   while (const Member* known = named(name)) {
     const Started started{known->process, known->status.pid, known->actor};
     const bool dead = known->state == State::DEAD && !comes_again(name);
@@ -301,7 +301,7 @@ Task<std::optional<Result<Started>>> CoordinatorActor::started_before(std::strin
 
 Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   Task<void> alone = surely_gone(start.name);
-  co_await std::move(alone);
+  co_await alone;
   Time deadline = now() + start.patience;
   STERNA_CO_ASSIGN(Bootstrap issued, issue(ProcessKind::ACTOR, start.name, start.host));
   if (!comes_again(start.name)) take_in(start);
@@ -321,7 +321,7 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   if (node != nullptr) {
     const ProcessId id = node->process;
     Task<void> heard = resumed(id, deadline);
-    co_await std::move(heard);
+    co_await heard;
     node = find_live(id);
   }
   if (node == nullptr || node->state != State::READY) {
@@ -343,7 +343,7 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   const ProcessId kept_by = origin == origins_.end() ? ProcessId{} : origin->second.kept_by;
   if (kept_by != ProcessId{} && kept_by != agent.id.process) {
     Task<Result<void>> bringing = bring_kept(start.name, agent.id.process);
-    const Result<void> brought = co_await std::move(bringing);
+    const Result<void> brought = co_await bringing;
     if (find_live(process_id) == nullptr) {
       co_return Error{Errc::actor_down, start.name + " did not start: its node is gone"};
     }
@@ -364,25 +364,25 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
     note_member(member);
   }
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   if (find_live(process_id) == nullptr) {
     co_return Error{Errc::actor_down, start.name + " did not start: its node is gone"};
   }
   Task<Result<Spawned>> ordering = order_start(agent, start.host, std::move(issued));
-  const Result<Spawned> spawned = co_await std::move(ordering);
+  const Result<Spawned> spawned = co_await ordering;
   // An order that nobody has answered may be carried out, or may yet be.
   const bool unknown =
       resuming_.contains(agent.id.process) || (!spawned && spawned.error().code == Errc::deadline);
   if (!spawned && unknown) {
     Task<void> ended = end_unknown(process_id);
-    co_await std::move(ended);
+    co_await ended;
   }
   if (!spawned) co_return failed(Error(spawned.error()).in(start.name + " cannot start"));
 
   Task<Member*> settling = settled(process_id, deadline);
-  (void)co_await std::move(settling);
+  (void)co_await settling;
   kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   const Member* own = find(process_id);
   if (own != nullptr && own->state == State::READY) {
     if (kept_by != ProcessId{} && kept_by != agent.id.process && find_live(kept_by) != nullptr) {
@@ -415,7 +415,8 @@ Task<Result<Spawned>> CoordinatorActor::order_start(ActorRef<Node> node, std::st
   const ByteWindow::Share share = co_await room;
   if (find_live(id) == nullptr) co_return Error{Errc::actor_down, "its node is gone"};
   StartProcess order{std::move(issued)};
-  co_return co_await ask(node, std::move(order), kControlDeadline);
+  auto asked = ask(node, std::move(order), kControlDeadline);
+  co_return co_await asked;
 }
 
 /// Nobody has its address, and the run goes on without it.
@@ -440,29 +441,33 @@ Task<Result<void>> CoordinatorActor::order_admit(ProcessId who, Contact contact)
   const Member* member = find_live(who);
   if (member == nullptr) co_return Error{Errc::actor_down, "it is dead"};
   Task<void> heard = resumed(node_of(*member), now() + kControlDeadline);
-  co_await std::move(heard);
+  co_await heard;
   member = find_live(who);
   if (member == nullptr) co_return Error{Errc::actor_down, "it is dead"};
   Admit admit{who, std::move(contact)};
   if (member->kind == ProcessKind::LAUNCHER) {
-    co_return co_await ask(agent_of<LauncherControl>(who), std::move(admit), kControlDeadline);
+    auto asked = ask(agent_of<LauncherControl>(who), std::move(admit), kControlDeadline);
+    co_return co_await asked;
   }
   const ProcessId via = member->kind == ProcessKind::NODE ? who : member->node;
-  co_return co_await ask(agent_of<Node>(via), std::move(admit), kControlDeadline);
+  auto asked = ask(agent_of<Node>(via), std::move(admit), kControlDeadline);
+  co_return co_await asked;
 }
 
 Task<Result<void>> CoordinatorActor::order_dial(ProcessId who, Contact contact) {
   const Member* member = find_live(who);
   if (member == nullptr) co_return Error{Errc::actor_down, "it is dead"};
   Task<void> heard = resumed(node_of(*member), now() + kControlDeadline);
-  co_await std::move(heard);
+  co_await heard;
   member = find_live(who);
   if (member == nullptr) co_return Error{Errc::actor_down, "it is dead"};
   Dial dial{who, std::move(contact)};
   if (member->kind == ProcessKind::LAUNCHER) {
-    co_return co_await ask(agent_of<LauncherControl>(who), std::move(dial), kControlDeadline);
+    auto asked = ask(agent_of<LauncherControl>(who), std::move(dial), kControlDeadline);
+    co_return co_await asked;
   }
-  co_return co_await ask(agent_of<Node>(member->node), std::move(dial), kControlDeadline);
+  auto asked = ask(agent_of<Node>(member->node), std::move(dial), kControlDeadline);
+  co_return co_await asked;
 }
 
 Task<Result<void>> CoordinatorActor::introduce(ProcessId lower, ProcessId higher) {
@@ -533,7 +538,7 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
   // As with Find.
   if (!result) {
     Task<void> kept = journaled();
-    co_await std::move(kept);
+    co_await kept;
   }
   co_return result;
 }
@@ -551,7 +556,7 @@ Task<Result<void>> CoordinatorActor::on(Publish publish) {
   published_[publish.name] = publish.actor;
   note("published " + publish.name, pack(publish));
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   co_return Result<void>{};
 }
 
@@ -576,7 +581,8 @@ Task<Result<Inspection>> CoordinatorActor::on(Inspect question) {
   if (member == nullptr) co_return Error{Errc::not_found, "no such process"};
   const ProcessId via = member->kind == ProcessKind::NODE ? member->process : member->node;
   if (!via) co_return Error{Errc::not_found, "no node knows this process"};
-  co_return co_await ask(agent_of<Node>(via), question, kControlDeadline);
+  auto asked = ask(agent_of<Node>(via), question, kControlDeadline);
+  co_return co_await asked;
 }
 
 }  // namespace sterna

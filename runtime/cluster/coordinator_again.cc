@@ -334,7 +334,7 @@ Task<void> CoordinatorActor::starting_on(ProcessId id) {
   Result<Sought> there = Sought{};
   while (find_live(node) != nullptr && !stopping_) {
     Task<void> heard = resumed(node, kNever);
-    co_await std::move(heard);
+    co_await heard;
     Future<Sought> answer = ask(agent_of<Node>(node), SeekProcess{id}, kControlDeadline);
     there = co_await answer;
     if (there) break;
@@ -358,10 +358,10 @@ Task<void> CoordinatorActor::starting_on(ProcessId id) {
 /// Until it has ended, if it ever was.
 Task<void> CoordinatorActor::end_unknown(ProcessId id) {
   Task<bool> ending = order_end(id, std::string(kStartUnknown), true);
-  const bool was_there = co_await std::move(ending);
+  const bool was_there = co_await ending;
   if (was_there) {
     Task<Member*> ended = settled(id, kNever);
-    (void)co_await std::move(ended);
+    (void)co_await ended;
   }
   Member* unknown = find_live(id);
   if (unknown == nullptr || stopping_) co_return;
@@ -383,18 +383,18 @@ Task<void> CoordinatorActor::restarting_on(std::string name) {
   }
   if (last != nullptr && last->state == State::STARTING) {
     Task<void> ended = end_unknown(last->process);
-    co_await std::move(ended);
+    co_await ended;
     if (!origin.under_way) co_return;
   }
   Task<void> next = restarting(std::move(name));
-  co_await std::move(next);
+  co_await next;
 }
 
 Task<void> CoordinatorActor::condemning_on(ProcessId id) {
   const Member* member = find_live(id);
   if (member == nullptr) co_return;
   Task<bool> ending = order_end(id, member->cause, member->at_fault);
-  (void)co_await std::move(ending);
+  (void)co_await ending;
 }
 
 }  // namespace sterna

@@ -92,7 +92,7 @@ Task<Result<void>> CoordinatorActor::on(ProcessDown down) {
   if (its_own) mark_dead(*member, std::move(down));
   // From now on its node need not remember it.
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   co_return Result<void>{};
 }
 
@@ -120,11 +120,11 @@ Task<Result<void>> CoordinatorActor::on(LinkReport report) {
   if (report.fault) {
     log(line);
     Task<void> ended = condemn(peer->process, report.cause, true);
-    co_await std::move(ended);
+    co_await ended;
   } else {
     Task<void> judged =
         suspect(from == nullptr ? ProcessId{} : from->process, peer->process, report.cause);
-    co_await std::move(judged);
+    co_await judged;
   }
   co_return Result<void>{};
 }
@@ -194,9 +194,9 @@ Task<void> CoordinatorActor::condemn(ProcessId process_id, std::string cause, bo
   member->cause = cause;
   note_member(*member);
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   Task<bool> ended = order_end(process_id, std::move(cause), at_once);
-  (void)co_await std::move(ended);
+  (void)co_await ended;
 }
 
 Task<bool> CoordinatorActor::order_end(ProcessId process_id, std::string cause, bool at_once) {
@@ -251,10 +251,10 @@ Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::st
   if (other_goes) {
     Task<void> ended =
         condemn(reporter, "its link with " + member->identity.name + " ended: " + cause, false);
-    co_await std::move(ended);
+    co_await ended;
   } else {
     Task<void> ended = condemn(peer, "its link with " + who + " ended: " + cause, false);
-    co_await std::move(ended);
+    co_await ended;
   }
 }
 

@@ -157,13 +157,13 @@ Task<Result<Moved>> CoordinatorActor::on(Drain drain) {
   log("draining " + drain.host);
   note("drained " + drain.host, pack(drain));
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   empty_drained();
   const Time deadline = now() + std::min(drain.within, kLongestWait);
   Moved moved;
   for (const std::string& name : names) {
     Task<Result<std::string>> leaving = moved_from(drain.host, name, deadline);
-    STERNA_CO_ASSIGN(std::string one, co_await std::move(leaving));
+    STERNA_CO_ASSIGN(std::string one, co_await leaving);
     moved.moved.push_back(std::move(one));
   }
   // Whoever was only being started there follows when he is ready, and what is kept there for who
@@ -183,7 +183,7 @@ Task<Result<Moved>> CoordinatorActor::on(Drain drain) {
   const Member* left = named(node_name(drain.host));
   if (left != nullptr && drained_.contains(drain.host)) {
     Task<void> ending = end_drained(left->process);
-    co_await std::move(ending);
+    co_await ending;
   }
   co_return moved;
 }
@@ -231,11 +231,11 @@ Task<Result<Moved>> CoordinatorActor::on(Move move) {
   const ProcessId process = member->process;
   const Time deadline = now() + std::min(move.within, kLongestWait);
   Task<void> kept = journaled();
-  co_await std::move(kept);
+  co_await kept;
   Task<bool> ended = order_end(process, std::string(kOrderedAway), true);
-  (void)co_await std::move(ended);
+  (void)co_await ended;
   Task<Result<std::string>> moving = moved_to(move.host, move.actor, deadline);
-  STERNA_CO_ASSIGN(std::string moved, co_await std::move(moving));
+  STERNA_CO_ASSIGN(std::string moved, co_await moving);
   co_return Moved{{std::move(moved)}};
 }
 
@@ -249,7 +249,7 @@ Task<Result<void>> CoordinatorActor::on(AddHost add) {
     // It is one already; one that is being drained stays, with whoever is still there.
     if (drained_.erase(add.host) > 0) note("drained " + add.host, {});
     Task<void> kept = journaled();
-    co_await std::move(kept);
+    co_await kept;
     co_return Result<void>{};
   }
   if (node != nullptr && node->state == State::READY) {
@@ -260,8 +260,9 @@ Task<Result<void>> CoordinatorActor::on(AddHost add) {
   // then.
   const Duration within = std::min(add.within, kLongestWait);
   StartNode order{add.host, within};
-  co_return co_await ask(agent_of<LauncherControl>(kLauncherProcess), std::move(order),
-                         within + 2 * kControlDeadline);
+  auto asked = ask(agent_of<LauncherControl>(kLauncherProcess), std::move(order),
+                   within + 2 * kControlDeadline);
+  co_return co_await asked;
 }
 
 }  // namespace sterna

@@ -93,7 +93,7 @@ Task<Result<void>> CoordinatorActor::bring_kept(std::string name, ProcessId node
   Result<void> brought;
   for (const Time deadline = now() + self_.link_patience + kControlDeadline;;) {
     Task<Result<void>> copying = copy_kept(name, keeper, node);
-    brought = co_await std::move(copying);
+    brought = co_await copying;
     const bool over = find_live(keeper) == nullptr || find_live(node) == nullptr || stopping_;
     if (brought || over || now() >= deadline) break;
     const Errc code = brought.error().code;
@@ -113,7 +113,7 @@ Task<Result<void>> CoordinatorActor::copy_kept(std::string name, ProcessId keepe
   for (const ProcessId other : {keeper, node}) {
     if (find_live(other) == nullptr) co_return Error{Errc::actor_down, "its host is gone"};
     Task<void> heard = resumed(other, now() + kControlDeadline);
-    co_await std::move(heard);
+    co_await heard;
   }
   WriteKept piece;
   piece.actor = name;
@@ -254,7 +254,7 @@ Task<void> CoordinatorActor::restarting(std::string name) {
     log(fmt::format("starting {} again on {}, {} of {} times", name, origin.start.host,
                     origin.restarts.size(), origin.start.restart.times));
     Task<Result<Started>> starting = begin(origin.start);
-    const Result<Started> started = co_await std::move(starting);
+    const Result<Started> started = co_await starting;
     // Of a process that came to nothing mark_dead() has told; here there was none.
     const Member* last = named(name);
     if (!started && origin.under_way && !origin.again && last != nullptr && !stopping_) {

@@ -118,7 +118,8 @@ Task<Result<FilePiece>> CoordinatorActor::on(ReadFile question) {
     co_return Error{Errc::unavailable, "the node of " + member->identity.name + " is gone"};
   }
   const ActorRef<Node> agent = agent_of<Node>(via);
-  co_return co_await ask(agent, std::move(question), kControlDeadline);
+  auto asked = ask(agent, std::move(question), kControlDeadline);
+  co_return co_await asked;
 }
 
 // ---- faults on purpose ----
@@ -164,7 +165,8 @@ Task<Result<void>> CoordinatorActor::on(InjectFault fault) {
   if (fault.kind == FaultKind::DELAY && fault.by == Duration::zero()) fault.by = kUsualDelay;
   const Strike strike{member->process, fault.kind, fault.lasts, fault.by};
   log("injecting a fault into " + identity.text() + ": " + kind + ", " + fault.reason);
-  const Result<void> struck = co_await ask(agent, strike, kControlDeadline);
+  auto asked = ask(agent, strike, kControlDeadline);
+  const Result<void> struck = co_await asked;
   if (!struck) co_return struck.error();
   tell(agent_of<LauncherControl>(kLauncherProcess),
        FaultInjected{identity, fault.kind, fault.lasts, std::move(fault.reason), fault.by});

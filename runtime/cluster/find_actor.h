@@ -21,7 +21,7 @@ inline Task<Result<AnyRef>> find_any(Process& process, std::string name, Duratio
   patience = std::min(patience, kMostTime);
   Task<Result<Found>> asking =
       ask_above(process, LocalId{}, *agent, Find{name, patience}, patience + kControlDeadline);
-  Result<Found> found = co_await std::move(asking);
+  Result<Found> found = co_await asking;
   if (found) co_return found->actor;
   if (found.error().code == Errc::actor_down) process.misses_somebody();
   co_return std::move(found).error();

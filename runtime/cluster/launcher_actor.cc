@@ -133,7 +133,7 @@ Task<Result<void>> LauncherActor::on(StartNode start) {
 Task<void> LauncherActor::bringing(AddNode add, Duration within) {
   const std::string host = add.host;
   Task<Result<void>> coming = bring(std::move(add), within);
-  Result<void> came = co_await std::move(coming);
+  Result<void> came = co_await coming;
   const auto outcome = bringing_.extract(host);
   *outcome.mapped() = std::move(came);
   brought_.notify_all();
@@ -142,7 +142,8 @@ Task<void> LauncherActor::bringing(AddNode add, Duration within) {
 Task<Result<void>> LauncherActor::bring(AddNode add, Duration within) {
   const std::string host = add.host;
   const auto coordinator = agent_of<Coordinator>(kCoordinatorProcess);
-  Result<Bootstrap> node = co_await ask(coordinator, std::move(add), kControlDeadline);
+  auto asked = ask(coordinator, std::move(add), kControlDeadline);
+  Result<Bootstrap> node = co_await asked;
   if (!node) co_return std::move(node).error();
   const ProcessId id = node->process;
   Find find{node->identity.name, within};
@@ -157,7 +158,7 @@ Task<Result<void>> LauncherActor::bring(AddNode add, Duration within) {
   }
   Task<Result<Found>> finding = ask_above(process(), this->id().local, coordinator, std::move(find),
                                           within + kControlDeadline);
-  const Result<Found> found = co_await std::move(finding);
+  const Result<Found> found = co_await finding;
   if (!found) {
     children_.condemn(id, "it was not ready in time");
     co_return found.error();

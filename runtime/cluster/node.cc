@@ -75,7 +75,7 @@ Task<void> NodeActor::announcing(Contact contact) {
   Ready ready{std::move(contact), AnyRef(agent_of<Node>(process().id()))};
   // The one that follows it dials us if it knows us; if not, the launcher starts another node.
   Task<Result<void>> asking = ask_coordinator(std::move(ready), 2 * kControlDeadline);
-  const Result<void> heard = co_await std::move(asking);
+  const Result<void> heard = co_await asking;
   if (!heard) lease_lost("the coordinator did not take this node in: " + heard.error().message);
 }
 
@@ -97,7 +97,7 @@ Task<Result<ReplyTo<M>>> NodeActor::ask_coordinator(M message, Duration deadline
   while (true) {
     Task<Result<ReplyTo<M>>> asking =
         ask_above(process(), id().local, coordinator_, M(message), deadline);
-    Result<ReplyTo<M>> result = co_await std::move(asking);
+    Result<ReplyTo<M>> result = co_await asking;
     // It has no room for more of this host's questions just now.
     const bool full = !result && result.error().code == Errc::overloaded;
     if (!full || now() >= end) co_return result;
@@ -114,7 +114,7 @@ Task<void> NodeActor::telling(M message) {
       if (!message.over && !troubles_.contains({message.from, message.to})) break;
     }
     Task<Result<void>> asking = ask_coordinator(M(message), kControlDeadline);
-    const Result<void> heard = co_await std::move(asking);
+    const Result<void> heard = co_await asking;
     if (heard || !may_yet_be_answered(heard.error().code)) break;
     co_await sleep(kAskAgain);
   }
@@ -142,7 +142,7 @@ Task<Result<Found>> NodeActor::on(Find find) {
   // Others wait longer. Why this one waited in vain the coordinator knows.
   find.patience = {};
   Task<Result<Found>> asking = ask_coordinator(std::move(find), kControlDeadline);
-  co_return co_await std::move(asking);
+  co_return co_await asking;
 }
 
 /// All actors of a host may look for all others: the coordinator is asked for each of them once.
@@ -154,7 +154,7 @@ Task<void> NodeActor::seeking(std::string name, std::shared_ptr<Quest> quest) {
     quest->asked_until = now() + patience;
     quest->changed.notify_all();
     Task<Result<Found>> asking = ask_coordinator(Find{name, patience}, patience + kControlDeadline);
-    outcome = co_await std::move(asking);
+    outcome = co_await asking;
   } while (!*outcome && now() >= quest->asked_until && now() < quest->until && is_wanted());
   quests_.erase(name);
   quest->outcome = std::move(outcome);
@@ -165,7 +165,7 @@ Task<Result<void>> NodeActor::on(Connect connect) {
   STERNA_CO_TRY(from_child());
   connect.from = sender().process;
   Task<Result<void>> asking = ask_coordinator(connect, kControlDeadline);
-  co_return co_await std::move(asking);
+  co_return co_await asking;
 }
 
 void NodeActor::on(LinkReport report) {
@@ -206,7 +206,7 @@ Task<Result<void>> NodeActor::on(Ready ready) {
   // The coordinator may stand still, and be followed by another one.
   while (true) {
     Task<Result<void>> asking = ask_coordinator(Ready(ready), kControlDeadline);
-    Result<void> heard = co_await std::move(asking);
+    Result<void> heard = co_await asking;
     if (heard || !may_yet_be_answered(heard.error().code)) co_return heard;
   }
 }
@@ -248,13 +248,15 @@ Task<Result<void>> NodeActor::on(Admit admit) {
     co_return {};
   }
   const auto to = agent_of<Control>(admit.process);
-  co_return co_await ask(to, std::move(admit), kControlDeadline);
+  auto asked = ask(to, std::move(admit), kControlDeadline);
+  co_return co_await asked;
 }
 
 Task<Result<void>> NodeActor::on(Dial dial) {
   STERNA_CO_TRY(from_coordinator());
   const auto to = agent_of<Control>(dial.process);
-  co_return co_await ask(to, std::move(dial), kControlDeadline);
+  auto asked = ask(to, std::move(dial), kControlDeadline);
+  co_return co_await asked;
 }
 
 void NodeActor::on(ProcessDown down) {
@@ -315,7 +317,7 @@ Result<void> NodeActor::on(Resume resume) {
 Task<Result<Stopped>> NodeActor::on(StopAll stop) {
   STERNA_CO_TRY(from_coordinator());
   auto ended = end_all(stop.grace);
-  co_await std::move(ended);
+  co_await ended;
   // Whom SIGKILL has not ended yet did not stop either.
   const std::size_t killed = killed_ + children_.size();
   co_return Stopped{static_cast<std::uint32_t>(*to_end_ - killed),
@@ -354,7 +356,8 @@ Task<void> NodeActor::all_gone(Time deadline) {
 Task<Result<Inspection>> NodeActor::on(Inspect question) {
   STERNA_CO_TRY(from_coordinator());
   if (question.process == process().id()) co_return inspect(*process().links());
-  co_return co_await ask(agent_of<Control>(question.process), question, kControlDeadline);
+  auto asked = ask(agent_of<Control>(question.process), question, kControlDeadline);
+  co_return co_await asked;
 }
 
 void NodeActor::on(Stop) {
@@ -404,7 +407,8 @@ Task<Result<void>> NodeActor::on(Strike strike) {
       run(ordering(strike));
       break;
     case FaultKind::DEVICE_FAULT:
-      co_return co_await ask(agent_of<Control>(strike.process), strike, kControlDeadline);
+      auto asked = ask(agent_of<Control>(strike.process), strike, kControlDeadline);
+      co_return co_await asked;
   }
   co_return Result<void>{};
 }
@@ -415,7 +419,8 @@ Task<void> NodeActor::thawing(ProcessId process, Duration after) {
 }
 
 Task<void> NodeActor::ordering(Strike strike) {
-  (void)co_await ask(agent_of<Control>(strike.process), strike, kControlDeadline);
+  auto asked = ask(agent_of<Control>(strike.process), strike, kControlDeadline);
+  (void)co_await asked;
 }
 
 // ---- what happens to its processes ----
@@ -483,7 +488,7 @@ void NodeActor::end_all_here(const std::string& cause, Duration grace) {
 Task<void> NodeActor::ending(std::string cause, Duration grace) {
   log("ending with all processes of this host: " + cause);
   auto ended = end_all(grace);
-  co_await std::move(ended);
+  co_await ended;
   end_process_(kExitLostLease, cause);
 }
 
@@ -504,7 +509,7 @@ Task<void> NodeActor::leaving() {
     const Duration within = deadline - machine_.loop().now();
     Task<Result<Moved>> asking =
         ask_coordinator(Drain{self_.host, within}, within + kControlDeadline);
-    moved = co_await std::move(asking);
+    moved = co_await asking;
     // Of an empty host the coordinator ends the node.
     if (moved || ending_) co_return;
   } while (moved.error().code != Errc::permission && machine_.loop().now() < deadline);

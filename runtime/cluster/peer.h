@@ -56,7 +56,7 @@ class Peer {
   /// Waits until the actor is there. The error names it.
   Task<Result<void>> find() {
     Task<Result<ActorRef<I>>> finding = find_actor<I>(*process_, name_, patience_, finder_);
-    Result<ActorRef<I>> found = co_await std::move(finding);
+    Result<ActorRef<I>> found = co_await finding;
     STERNA_CO_ASSIGN(actor_, std::move(found).in("looking for " + name_));
     lost_ = false;
     co_return Result<void>{};
@@ -65,7 +65,7 @@ class Peer {
   /// The question leaves at once, unless the actor has to be found first; await the answer when it
   /// is needed. The deadline is of each time that it is asked.
   template <class M>
-  Task<Result<ReplyTo<M>>> ask(M message, Duration deadline) {
+  NamedTask<Result<ReplyTo<M>>> ask(M message, Duration deadline) {
     Task<Result<ReplyTo<M>>> question = put(std::move(message), deadline);
     question.start();
     return question;
@@ -74,8 +74,8 @@ class Peer {
   /// As ask(), once `bytes` of the window are free: what the question and its answer take of the
   /// link. They are taken until the answer has come. The deadline counts from then.
   template <class M>
-  Task<Result<ReplyTo<M>>> ask_within(ByteWindow& window, std::uint64_t bytes, M message,
-                                      Duration deadline) {
+  NamedTask<Result<ReplyTo<M>>> ask_within(ByteWindow& window, std::uint64_t bytes, M message,
+                                           Duration deadline) {
     Task<Result<ReplyTo<M>>> question = put_within(window, bytes, std::move(message), deadline);
     question.start();
     return question;
@@ -83,14 +83,14 @@ class Peer {
 
   /// As these, and again where the actor is lost, like a message that says kAskedAgain.
   template <class M>
-  Task<Result<ReplyTo<M>>> ask_again(M message, Duration deadline) {
+  NamedTask<Result<ReplyTo<M>>> ask_again(M message, Duration deadline) {
     Task<Result<ReplyTo<M>>> question = put<M, true>(std::move(message), deadline);
     question.start();
     return question;
   }
   template <class M>
-  Task<Result<ReplyTo<M>>> ask_again_within(ByteWindow& window, std::uint64_t bytes, M message,
-                                            Duration deadline) {
+  NamedTask<Result<ReplyTo<M>>> ask_again_within(ByteWindow& window, std::uint64_t bytes, M message,
+                                                 Duration deadline) {
     Task<Result<ReplyTo<M>>> question =
         put_within<M, true>(window, bytes, std::move(message), deadline);
     question.start();
@@ -110,7 +110,7 @@ class Peer {
     auto free = window.take(bytes);
     const ByteWindow::Share share = co_await free;
     Task<Result<ReplyTo<M>>> question = put<M, kAgain>(std::move(message), deadline);
-    co_return co_await std::move(question);
+    co_return co_await question;
   }
 
   template <class M, bool kAgain = AskedAgain<M>>
@@ -119,7 +119,7 @@ class Peer {
     if constexpr (kAgain) {
       STERNA_CO_TRY(find_again());
       Task<Result<ReplyTo<M>>> question = put_again(std::move(message), deadline);
-      co_return co_await std::move(question);
+      co_return co_await question;
     } else {
       if (lost_) STERNA_CO_TRY(find());
       const ActorRef<I> asked = actor_;
@@ -150,7 +150,7 @@ class Peer {
       if (now >= give_up) co_return result;
       co_await Sleep(process_->timers(), now + kAgainAfter);
       Task<Result<void>> finding = find_again();
-      const Result<void> found = co_await std::move(finding);
+      const Result<void> found = co_await finding;
       if (!found) co_return result;
     }
   }
@@ -165,7 +165,7 @@ class Peer {
       const auto own = std::make_shared<bool>(true);
       finding_ = own;
       Task<Result<void>> finding = find();
-      const Result<void> found = co_await std::move(finding);
+      const Result<void> found = co_await finding;
       finding_.reset();
       if (found) break;
       // It may be on its way, and take long.

@@ -128,7 +128,8 @@ Task<void> ControlActor::leaving(std::string cause) {
     somebody_dead = somebody_dead || dead;
   }
   last_words.unreached = last_words.bereft && !somebody_dead;
-  (void)co_await ask(node_, std::move(last_words), kFarewell);
+  auto asked = ask(node_, std::move(last_words), kFarewell);
+  (void)co_await asked;
   while (process().links()->queued_bytes() > 0 && now() < end) co_await sleep(kFlushCheck);
   end_process_(cause.empty() ? 0 : kExitFailed, cause);
 }

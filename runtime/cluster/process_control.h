@@ -114,7 +114,7 @@ class LeafAgent : public Actor<I> {
       Task<Result<void>> asking =
           ask_above(this->process(), this->id().local, agent_of<Agent>(above_),
                     Connect{this->process().id(), peer}, kControlDeadline);
-      done = co_await std::move(asking);
+      done = co_await asking;
       // Where one of the two was stopped meanwhile, whoever is above it knows whether it still is.
       if (done || !may_yet_be_answered(done.error().code)) break;
     }

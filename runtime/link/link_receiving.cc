@@ -168,7 +168,11 @@ std::string Links::objection(const Hello& hello, const Contact& peer) const {
     return options_.identity.text() + " (protocol " + std::to_string(kProtocolVersion) +
            ", build " + options_.build_id + " on " + options_.host + ") refuses " +
            peer.identity.text() + " (protocol " + std::to_string(hello.protocol) + ", build " +
-           hello.build_id + " on " + hello.host + "): run the same build on both hosts";
+           hello.build_id + " on " + hello.host + "): " +
+           (hello.protocol == kProtocolVersion && hello.build_id == options_.build_id
+                ? "their messages differ, as those of two programs or versions do; "
+                : "") +
+           "run the same build on both hosts";
   }
   if (hello.run != options_.run) return peer.identity.text() + " is of another run";
   return {};

@@ -68,7 +68,7 @@ class BitFlipper final : public Actor<ParameterServerInterface> {
     const bool hit = pull.kind == PayloadKind::GRADIENT && pull.version == version_;
     const bool flips = hit && !std::exchange(flipped_, true);
     Task<Result<Parameters>> task = handed_on(std::move(pull));
-    Result<Parameters> answer = co_await std::move(task);
+    Result<Parameters> answer = co_await task;
     if (answer && flips) {
       float& scaler = answer->chunks.front().scaler;
       scaler = std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaler) ^ 1U);

@@ -91,7 +91,8 @@ class HostileActor final : public Actor<Hostile> {
     Result<ActorRef<Peer>> found = co_await find_actor<Peer>(process(), order.towards, kPatience);
     if (!found) co_return fail(found.error().message);
     const ActorRef<Peer> victim = *found;
-    const Result<Balance> open = co_await ask(victim, Deposit{0}, kPatience);
+    auto asked = ask(victim, Deposit{0}, kPatience);
+    const Result<Balance> open = co_await asked;
     if (!open) co_return fail(open.error().message);
     const auto both_lanes = [&] { return process().links()->connected(victim.id.process); };
     while (!both_lanes()) co_await sleep(std::chrono::milliseconds(5));

@@ -52,7 +52,7 @@ Task<Result<Rate>> BenchPeerActor::on(Drive drive) {
 
 Task<Result<Rate>> BenchPeerActor::on(DriveRaw drive) {
   Task<Result<Rate>> rate = compute([drive = std::move(drive)] { return drive_raw(drive); });
-  co_return co_await std::move(rate);
+  co_return co_await rate;
 }
 
 Result<Serving> BenchPeerActor::on(ServeRaw serve) {

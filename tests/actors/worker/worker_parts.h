@@ -200,11 +200,11 @@ class WorkerParts : public test::SimFixture {
 
   template <class T>
   static Task<void> keep_result(Task<T> task, std::shared_ptr<std::optional<T>> result) {
-    T value = co_await std::move(task);
+    T value = co_await task;
     result->emplace(std::move(value));
   }
   static Task<void> note_end(Task<void> task, std::shared_ptr<bool> over) {
-    co_await std::move(task);
+    co_await task;
     *over = true;
   }
 };

@@ -64,7 +64,7 @@ class GreeterActor final : public Actor<Greeter> {
     for (std::uint32_t index = 0; index < args_.count; ++index) {
       const std::string name = name_of(index);
       Task<Result<ActorRef<Greeter>>> search = find_actor<Greeter>(process(), name, kPatience);
-      const Result<ActorRef<Greeter>> peer = co_await std::move(search);
+      const Result<ActorRef<Greeter>> peer = co_await search;
       if (!peer) co_return fail(peer.error().message);
       Future<Greeting> asked = ask(*peer, Greet{args_.greeting}, kPatience);
       const Result<Greeting> answer = co_await asked;

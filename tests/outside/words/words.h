@@ -56,7 +56,7 @@ class MapperActor final : public Actor<Mapper> {
       for (std::string word; in >> word;) found.words += word.size() >= shortest;
       return found;
     });
-    co_return co_await std::move(counting);
+    co_return co_await counting;
   }
 
  private:

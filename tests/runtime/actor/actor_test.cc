@@ -104,9 +104,9 @@ TEST_F(Actors, ComputeElsewhereAndGoOnWithTheResult) {
   std::string result;
   free_actor([&](FreeActor& self) -> Task<void> {
     auto job = self.compute([] { return std::string(100, 'r'); });
-    result = co_await std::move(job);
+    result = co_await job;
     auto nothing = self.compute([] {});
-    co_await std::move(nothing);
+    co_await nothing;
     result += "!";
   });
   pass(1ms);
@@ -117,7 +117,7 @@ TEST_F(Actors, WhoDiesWhileAJobRunsIsNotResumed) {
   bool resumed = false;
   const LocalId actor = free_actor([&](FreeActor& self) -> Task<void> {
     auto job = self.compute([] {});
-    co_await std::move(job);
+    co_await job;
     resumed = true;
   });
   process->kill(actor, "test");
@@ -273,12 +273,12 @@ std::string of_a_throw_in_a_job(Process& process, std::string& caught) {
   process.spawn<FreeActor>([&](FreeActor& self) -> Task<void> {
     try {
       auto nothing = self.compute([] { throw std::runtime_error("out of luck"); });
-      co_await std::move(nothing);
+      co_await nothing;
     } catch (const std::runtime_error& error) {
       caught = error.what();
     }
     auto job = self.compute([]() -> int { throw std::runtime_error("no luck"); });
-    co_await std::move(job);
+    co_await job;
   });
   process.loop().run_until([&] { return !died_of.empty(); }, process.loop().now() + 10s);
   return died_of;

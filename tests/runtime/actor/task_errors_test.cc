@@ -48,8 +48,8 @@ class AskingActor final : public Actor<Interface<>> {
     first.start();
     second.start();
     co_await sleep(3s);
-    heard_.push_back(co_await std::move(first));
-    heard_.push_back(co_await std::move(second));
+    heard_.push_back(co_await first);
+    heard_.push_back(co_await second);
   }
   Task<Result<void>> what_fails() {
     STERNA_CO_TRY(ask(counter_, Slow{1s}, 5s));

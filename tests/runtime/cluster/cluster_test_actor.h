@@ -107,11 +107,12 @@ class PeerActor final : public Actor<Peer> {
   Task<Result<Balance>> on(Relay relay) {
     Result<ActorRef<Peer>> peer = co_await find_actor<Peer>(process(), relay.name, kPatience);
     if (!peer) co_return peer.error();
-    co_return co_await ask(*peer, Deposit{relay.amount}, kPatience);
+    auto asked = ask(*peer, Deposit{relay.amount}, kPatience);
+    co_return co_await asked;
   }
   Task<Result<Balance>> on(RelayAgain relay) {
     Task<Result<Balance>> asking = known(relay.name).ask_again(Deposit{relay.amount}, kPatience);
-    co_return co_await std::move(asking);
+    co_return co_await asking;
   }
   Task<Result<Obituary>> on(Mourn mourn) {
     Result<ActorRef<Peer>> peer = co_await find_actor<Peer>(process(), mourn.name, kPatience);

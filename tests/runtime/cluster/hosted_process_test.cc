@@ -18,13 +18,37 @@ using testing::HasSubstr;
 using HostedProcesses = ClusterSim;
 
 TEST_F(HostedProcesses, AnActorThatFailsAtItsStartSaysWhy) {
-  const Result<ActorRef<Peer>> sick =
-      cluster.spawn<Peer>("sick", "peer", PeerArgs{0, "no such file: x.idx"});
+  const auto sick = cluster.start_actors(
+      {{.name = "sick", .type = "peer", .args = pack(PeerArgs{0, "no such file: x.idx"})}});
   ASSERT_FALSE(sick.ok());
   EXPECT_THAT(sick.error().message, HasSubstr("no such file: x.idx"));
   ASSERT_TRUE(cluster.failure().has_value());
   EXPECT_EQ(cluster.failure()->identity.name, "sick");
   EXPECT_EQ(cluster.failure()->exit_code, 1);
+}
+
+TEST_F(HostedProcesses, AStartThatFailsIsItsCallersErrorAndTheRunGoesOn) {
+  std::vector<std::string> without;
+  cluster.set_events({.goes_on_without = [&](const ProcessDown& down) {
+    without.push_back(down.identity.name);
+    return true;
+  }});
+  spawn("one");
+  const Result<ActorRef<Peer>> sick =
+      cluster.spawn<Peer>("sick", "peer", PeerArgs{0, "no such file: x.idx"});
+  EXPECT_THAT(sick.error().message, HasSubstr("no such file: x.idx"));
+  EXPECT_FALSE(cluster.spawn<Peer>("odd", "paer", PeerArgs{}).ok());
+  EXPECT_FALSE(wait([&] { return cluster.failure().has_value(); }, seconds(10)));
+  EXPECT_EQ(ask(spawn("sick"), 1), 1) << "the name is free";
+  EXPECT_TRUE(without.empty());
+  world.kill("sick");
+  EXPECT_TRUE(wait([&] { return without.size() == 1; }, seconds(10))) << "it had started";
+  // While others start, too.
+  world.kill("one");
+  world.set_spawn_time(seconds(20));
+  spawn("late");
+  EXPECT_EQ(without, (std::vector<std::string>{"sick", "one"}));
+  EXPECT_FALSE(cluster.failure().has_value());
 }
 
 TEST_F(HostedProcesses, AnUnknownTypeIsRefusedWithTheKnownOnes) {

@@ -24,11 +24,11 @@ class AskingActor final : public Actor<Interface<>> {
   void started() override { peer_.emplace(*this, "counter", 1s, finder_); }
   Task<void> asking(std::int64_t amount) {
     Task<Result<Total>> answer = peer_->ask(Add{amount}, 1s);
-    heard_.push_back(co_await std::move(answer));
+    heard_.push_back(co_await answer);
   }
   Task<void> asking_slowly() {
     Task<Result<Total>> answer = peer_->ask(Slow{5s}, 10s);
-    heard_.push_back(co_await std::move(answer));
+    heard_.push_back(co_await answer);
   }
 
   Finder finder_;
@@ -134,7 +134,7 @@ class PatientActor final : public Actor<Interface<>> {
   void started() override { peer_.emplace(*this, "doubler", 2s, finder_); }
   Task<void> asking(std::int64_t amount) {
     Task<Result<Total>> answer = peer_->ask(Double{amount}, 10s);
-    heard_.push_back(co_await std::move(answer));
+    heard_.push_back(co_await answer);
   }
   Finder finder_;
   std::vector<Result<Total>>& heard_;
