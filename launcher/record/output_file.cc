@@ -31,16 +31,24 @@ bool is_a_runs(const fs::path& path) {
 
 }  // namespace
 
-Result<void> check_output(const std::string& path, std::string_view ending, std::string_view who) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return {};
+Result<std::string> output_file(const std::string& path, std::string_view ending,
+                                std::string_view who) {
+  std::error_code failed;
+  const bool link = fs::is_symlink(fs::symlink_status(path, failed));
+  const fs::file_status there = fs::status(path, failed);
+  if (!link && !fs::exists(there)) return path;
+  const fs::path file = link && fs::exists(there) ? fs::canonical(path, failed) : fs::path(path);
   const auto refused = [&](std::string_view why) {
-    return Error{Errc::already_exists,
-                 fmt::format("{} {} is there already and {}; name another file", who, path, why)};
+    const std::string leads = file == path ? "" : fmt::format(" ({})", file.string());
+    return Error{
+        Errc::already_exists,
+        fmt::format("{} {}{} is there already and {}; name another file", who, path, leads, why)};
   };
-  if (!path.ends_with(ending)) return refused(fmt::format("does not end in {}", ending));
-  if (is_a_runs(path)) return refused("is what a run left");
-  return {};
+  if (!fs::exists(there) || failed) return refused("is a link that leads nowhere");
+  if (!fs::is_regular_file(there)) return refused("is no regular file");
+  if (!file.string().ends_with(ending)) return refused(fmt::format("does not end in {}", ending));
+  if (is_a_runs(file)) return refused("is what a run left");
+  return file.string();
 }
 
 }  // namespace sterna::launcher

@@ -8,10 +8,12 @@
 
 namespace sterna::launcher {
 
-/// Whether a command may write what ends in `ending` (".csv") to `path`, as far as what is there is
-/// concerned: already_exists where a file is that is called otherwise, so that the command never
-/// wrote it, or that a run or a checkpoint left beside its others. `who` is the option that names
-/// it. Another file of that ending is replaced.
-Result<void> check_output(const std::string& path, std::string_view ending, std::string_view who);
+/// The file into whose place a command may put what ends in `ending` (".csv"): `path`, or where the
+/// link of that name leads. Errors: already_exists, as far as what is there is concerned: no
+/// regular file (a device, a pipe, a folder, a link that leads nowhere), one that is called
+/// otherwise, so that the command never wrote it, or that a run or a checkpoint left beside its
+/// others. `who` is the option that names it. Another file of that ending is to be replaced.
+Result<std::string> output_file(const std::string& path, std::string_view ending,
+                                std::string_view who);
 
 }  // namespace sterna::launcher

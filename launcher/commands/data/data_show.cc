@@ -110,13 +110,13 @@ Result<std::size_t> prepare_sheet(const input::Source& source, Split split,
 }
 
 Result<void> write_sheet(const input::Source& source, Split split, const DataShowOptions& options,
-                         const input::Preparation& how) {
+                         const input::Preparation& how, const std::string& file) {
   input::PreparedBatch batch(how, kSheetSide * kSheetSide);
   STERNA_ASSIGN(const std::size_t rows, prepare_sheet(source, split, options, how, batch.rows()));
   const input::Picture sheet = contact_sheet(batch.rows(rows), how.options.shape);
   STERNA_ASSIGN(const std::vector<std::uint8_t> png, input::encode_png(sheet));
   const std::array parts{std::as_bytes(std::span(png))};
-  return write_atomically(options.png, parts);
+  return write_atomically(file, parts);
 }
 
 /// What is shown.
@@ -164,7 +164,7 @@ Result<void> look_around(const input::Format& format, const input::DataOptions& 
 }
 
 Result<Shown> look(const DataShowOptions& options, const Console& console) {
-  STERNA_TRY(check_output(options.png, ".png", "--png"));
+  STERNA_ASSIGN(const std::string png, output_file(options.png, ".png", "--png"));
   Shown shown;
   STERNA_ASSIGN(shown.location, find(options, console));
   const input::DataOptions how = actors::data_options(data_section(options), options.seed);
@@ -184,8 +184,8 @@ Result<Shown> look(const DataShowOptions& options, const Console& console) {
     }
     STERNA_ASSIGN(shown.how, preparation(options, shown.location, source.facts()));
     STERNA_ASSIGN(shown.splits[split], look(source, split, options));
-    if (options.png.empty() || split != sheet_of) continue;
-    STERNA_TRY(write_sheet(source, split, options, shown.how));
+    if (png.empty() || split != sheet_of) continue;
+    STERNA_TRY(write_sheet(source, split, options, shown.how, png));
   }
   STERNA_TRY(look_around(format, how, shown));
   return shown;

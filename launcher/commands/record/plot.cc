@@ -1,6 +1,7 @@
 // sterna plot: runs' metrics as a picture.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "launcher/commands/command.h"
@@ -31,7 +32,8 @@ std::string summary(const PlotCurve& curve) {
 }
 
 Result<std::string> plot(const PlotOptions& options, const Console& console) {
-  if (options.out.ends_with(".csv")) STERNA_TRY(check_output(options.out, ".csv", "--out"));
+  const std::string ending = std::filesystem::path(options.out).extension().string();
+  STERNA_ASSIGN(const std::string file, output_file(options.out, ending, "--out"));
   LeftOut left_out;
   if (options.runs.size() > 1) {
     left_out = [&](const std::string& why) { console.say("left out: " + why); };
@@ -40,7 +42,7 @@ Result<std::string> plot(const PlotOptions& options, const Console& console) {
       left_out ? runs_among(options.runs, left_out) : options.runs;
   STERNA_ASSIGN(Plot plot, plot_of_runs(runs, options.what, left_out));
   plot.log_x = options.log;
-  STERNA_TRY(draw(plot, options.out));
+  STERNA_TRY(draw(plot, file));
   for (const std::string& word : plot.words) console.say(word);
   std::string said;
   for (const PlotCurve& curve : plot.curves) said += summary(curve) + "\n";

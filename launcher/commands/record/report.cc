@@ -20,11 +20,11 @@ struct ReportOptions {
 };
 
 Result<void> write_report(const ReportOptions& options, const Console& console) {
-  STERNA_TRY(check_output(options.out, ".html", "--out"));
+  STERNA_ASSIGN(const std::string file, output_file(options.out, ".html", "--out"));
   STERNA_ASSIGN(const Report report,
                 read_report(options.runs, program_folder(),
                             [&](const std::string& why) { console.say("left out: " + why); }));
-  return write_atomically(options.out, to_html(report));
+  return write_atomically(file, to_html(report));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // sterna trace: where the time of some steps went.
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
+#include <cstdint>
 #include <memory>
 
 #include "actors/job/trace_section.h"
+#include "input/files/pending_file.h"
 #include "launcher/commands/command.h"
 #include "launcher/past/run_state.h"
 #include "launcher/record/output_file.h"
@@ -23,16 +23,22 @@ struct TraceOptions {
   bool json = false;
 };
 
-Result<std::string> write_file(const RunTrace& trace, const std::string& path) {
-  std::ofstream file(path, std::ios::binary);
-  if (!file) return system_error("cannot write " + path, errno);
+/// How many bytes they are.
+Result<std::uint64_t> write_file(const RunTrace& trace, const std::string& path) {
+  STERNA_ASSIGN(input::PendingFile file, input::PendingFile::create(path));
   std::uint64_t bytes = 0;
+  Result<void> written;
   write_chrome_trace(trace, [&](std::string_view piece) {
     bytes += piece.size();
-    file.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+    if (!written) return;
+    written = file.append({reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size()});
   });
-  file.close();
-  if (!file) return Error{Errc::io, "cannot write " + path + ": is the disk full?"};
+  STERNA_TRY(std::move(written));
+  STERNA_TRY(file.finish());
+  return bytes;
+}
+
+std::string words_of(const RunTrace& trace, const std::string& path, std::uint64_t bytes) {
   std::string clocks;
   for (const HostClocks::Host& host : trace.clocks) {
     clocks += host.known
@@ -53,14 +59,17 @@ Result<std::string> trace(const TraceOptions& options) {
     if (!steps) return std::move(steps).error().in("--steps");
     wanted = *steps;
   }
-  STERNA_TRY(check_output(options.out, ".json", "--out"));
   STERNA_ASSIGN(const std::string run, run_directory_of(options.run));
-  STERNA_ASSIGN(const RunTrace trace, read_run_trace(run, wanted));
   if (options.summary || options.json) {
+    STERNA_ASSIGN(const RunTrace trace, read_run_trace(run, wanted));
     const TraceSummary summary = summary_of(trace);
     return options.json ? to_json(summary) : to_text(summary);
   }
-  return write_file(trace, options.out.empty() ? run + "/trace.json" : options.out);
+  const std::string out = options.out.empty() ? run + "/trace.json" : options.out;
+  STERNA_ASSIGN(const std::string file, output_file(out, ".json", "--out"));
+  STERNA_ASSIGN(const RunTrace trace, read_run_trace(run, wanted));
+  STERNA_ASSIGN(const std::uint64_t bytes, write_file(trace, file));
+  return words_of(trace, out, bytes);
 }
 
 }  // namespace

@@ -165,8 +165,9 @@ int eval(EvalOptions& options, const Console& console) {
   if (options.follow && (options.checkpoint.empty() || options.which.best)) {
     return console.report({Errc::invalid_argument, "--follow goes with --checkpoint, not --best"});
   }
-  const Result<void> free = check_output(options.confusion, ".csv", "--confusion");
-  if (!free) return console.report(free.error());
+  const Result<std::string> confusion = output_file(options.confusion, ".csv", "--confusion");
+  if (!confusion) return console.report(confusion.error());
+  options.confusion = *confusion;
   auto device = options.device.open();
   if (!device) return console.report(device.error());
   options.how.device = std::move(*device);

@@ -56,8 +56,7 @@ Result<std::string> place_of(const ExportOptions& options, const actors::Trained
   if (into.empty()) into = beside(weights.path()).replace_extension(ending_of(options)).string();
   std::error_code ignored;
   if (!fs::equivalent(weights.path(), into, ignored)) {
-    STERNA_TRY(check_output(into, ending_of(options), "--into"));
-    return into;
+    return output_file(into, ending_of(options), "--into");
   }
   return Error{Errc::invalid_argument,
                fmt::format("--to {} would write over the weights themselves, {}; say where it goes "

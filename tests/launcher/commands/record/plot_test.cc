@@ -1,4 +1,6 @@
 // What `sterna plot` says of curves and of what it leaves out.
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "tests/launcher/commands/command_fixture.h"
@@ -21,6 +23,30 @@ class PlotCommand : public CommandTest {
            ",\"examples\":" + std::to_string(examples) + "}\n";
   }
 };
+
+TEST_F(PlotCommand, PutsNoFileInThePlaceOfAPipeOrALink) {
+  const std::string path = run();
+  const std::string pipe = folder / "pipe.csv";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const char* command : {"plot", "report"}) {
+    const std::string out = std::string(command) == "plot" ? pipe : write("pipe.html", "");
+    if (out != pipe) {
+      std::filesystem::remove(out);
+      std::filesystem::rename(pipe, out);
+    }
+    const Said said = sterna({command, path.c_str(), "-o", out.c_str()});
+    EXPECT_EQ(said.exit, 2) << command;
+    EXPECT_EQ(said.err,
+              "--out " + out + " is there already and is no regular file; name another file\n");
+    EXPECT_TRUE(std::filesystem::is_fifo(out)) << command;
+  }
+  const std::string file = write("numbers.csv", "");
+  const std::string link = folder / "link.csv";
+  std::filesystem::create_symlink("numbers.csv", link);
+  EXPECT_EQ(sterna({"plot", path.c_str(), "-o", link.c_str()}).exit, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_GT(std::filesystem::file_size(file), 0U);
+}
 
 TEST_F(PlotCommand, SaysOnHowManyExamplesTheLastPointsWereMeasured) {
   const std::string path = run();
