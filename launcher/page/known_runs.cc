@@ -6,10 +6,10 @@
 #include <system_error>
 #include <utility>
 
-#include "launcher/page/growing_file.h"
 #include "launcher/page/run_story.h"
+#include "launcher/text/growing_file.h"
 #include "launcher/text/json_line.h"
-#include "launcher/view/result_json.h"
+#include "launcher/view/read_result.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/page/growing_file.h"
+#include "launcher/text/growing_file.h"
 #include "runtime/base/clock.h"
 
 namespace sterna::launcher {

@@ -7,12 +7,12 @@
 #include <thread>
 #include <utility>
 
-#include "launcher/page/growing_file.h"
 #include "launcher/page/known_runs.h"
 #include "launcher/page/log_folder.h"
 #include "launcher/page/page_hub.h"
 #include "launcher/page/page_shelf.h"
 #include "launcher/page/run_story.h"
+#include "launcher/text/growing_file.h"
 #include "launcher/text/json_line.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/clock.h"

@@ -11,7 +11,8 @@ namespace sterna::launcher {
 
 /// Calls `visit` with each line of the run's directory, the first (kind "run") included, until it
 /// fails. A last line that is no whole one, as a kill leaves it, is passed over. Errors: not_found,
-/// malformed (no line of metrics, or another format), and what `visit` says; all name the file.
+/// malformed (no regular file, no line of metrics, one above 1 MiB, or another format), and what
+/// `visit` says; all name the file.
 Result<void> for_each_metric(const std::string& run,
                              const std::function<Result<void>(const Json& line)>& visit);
 

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "launcher/record/own_name.h"
+#include "launcher/text/growing_file.h"
 #include "launcher/text/json_line.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
@@ -124,6 +125,14 @@ std::uintmax_t trimmed_to_lines(const std::string& path) {
   return whole;
 }
 
+/// A pipe in the place of a file that grows would be waited for.
+Result<void> check_may_grow(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::file_status there = std::filesystem::status(path, failed);
+  if (!std::filesystem::exists(there) || std::filesystem::is_regular_file(there)) return {};
+  return Error{Errc::malformed, path + ": is no regular file"};
+}
+
 /// What the folder holds from the start: the metrics, behind their first line, and the events.
 Result<std::pair<LineFile, LineFile>> furnish(const std::string& path,
                                               const RunDirectoryOptions& options, bool made) {
@@ -132,10 +141,11 @@ Result<std::pair<LineFile, LineFile>> furnish(const std::string& path,
     return cannot_create(path + "/logs", errno);
   }
   const std::string metrics_path = path + "/metrics.jsonl";
+  const std::string events_path = fmt::format("{}/{}", path, kEventsFile);
+  for (const std::string& file : {metrics_path, events_path}) STERNA_TRY(check_may_grow(file));
   const bool begun = trimmed_to_lines(metrics_path) > 0;
   STERNA_ASSIGN(LineFile metrics, LineFile::create(metrics_path));
   if (!begun) STERNA_TRY(metrics.append(metrics_header(path, in_unix_seconds(options.now))));
-  const std::string events_path = fmt::format("{}/{}", path, kEventsFile);
   trimmed_to_lines(events_path);
   STERNA_ASSIGN(LineFile events, LineFile::create(events_path));
   return std::pair(std::move(metrics), std::move(events));
@@ -148,10 +158,10 @@ std::string identity_of(const std::filesystem::path& run, double time) {
 }  // namespace
 
 std::optional<std::string> run_identity(const std::string& run_dir) {
-  std::ifstream metrics((std::filesystem::path(run_dir) / "metrics.jsonl").string());
-  std::string line;
-  if (!std::getline(metrics, line)) return std::nullopt;
-  const Json first = Json::parse(line, nullptr, false);
+  GrowingFile metrics((std::filesystem::path(run_dir) / "metrics.jsonl").string());
+  const std::vector<std::string> lines = metrics.lines();
+  const Json first =
+      Json::parse(lines.empty() ? metrics.take_rest() : lines.front(), nullptr, false);
   const std::optional<double> time =
       first.is_object() ? json_number_of(first, "time") : std::nullopt;
   if (!time) return std::nullopt;

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "launcher/commands/command.h"
-#include "launcher/page/growing_file.h"
 #include "launcher/past/run_state.h"
 #include "launcher/record/event.h"
 #include "launcher/record/run_directory.h"
+#include "launcher/text/growing_file.h"
 #include "runtime/loop/signal_watch.h"
 #include "runtime/loop/uv_loop.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/page/growing_file.h"
+#include "launcher/text/growing_file.h"
 #include "launcher/text/json_line.h"
 #include "tests/temporary_folder.h"
 

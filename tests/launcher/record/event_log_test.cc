@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/page/growing_file.h"
+#include "launcher/text/growing_file.h"
 #include "runtime/base/file.h"
 #include "tests/launcher/test_clock.h"
 #include "tests/temporary_folder.h"

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
@@ -44,6 +45,19 @@ TEST_F(RunDirectoryTest, IsNamedAfterTheConfigAndTheUtcTime) {
   EXPECT_EQ(directory->path(), folder_.path() + "/runs/lenet-20260102T030405Z");
   EXPECT_EQ(directory->log_path("worker0"), directory->path() + "/logs/worker0.log");
   EXPECT_TRUE(std::filesystem::is_directory(directory->logs_path()));
+}
+
+TEST_F(RunDirectoryTest, OneWithAPipeInAFilesPlaceIsNotGoneOnIn) {
+  RunDirectoryOptions there = options();
+  there.explicit_path = folder_.path() + "/there";
+  there.goes_on = true;
+  std::filesystem::create_directories(there.explicit_path);
+  const std::string pipe = there.explicit_path + "/metrics.jsonl";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(run_identity(there.explicit_path), std::nullopt);
+  const auto directory = RunDirectory::create(there);
+  ASSERT_FALSE(directory.ok());
+  EXPECT_EQ(directory.error().message, pipe + ": is no regular file");
 }
 
 TEST_F(RunDirectoryTest, ASecondRunInTheSameSecondGetsAFolderOfItsOwn) {

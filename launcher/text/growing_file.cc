@@ -1,11 +1,10 @@
-#include "launcher/page/growing_file.h"
+#include "launcher/text/growing_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <string_view>
 #include <utility>
 
 namespace sterna::launcher {
@@ -28,10 +27,17 @@ std::string piece_of(int file, std::uint64_t offset, std::size_t most) {
 
 }  // namespace
 
+GrowingFile GrowingFile::behind(std::string path, std::uint64_t offset) {
+  GrowingFile file(std::move(path));
+  file.offset_ = offset;
+  file.began_ = true;
+  return file;
+}
+
 /// The beginning of a line that has no end any more must not stand before another.
 void GrowingFile::begin_anew() {
   offset_ = 0;
-  rest_.clear();
+  splitter_.take_rest();
   skips_ = false;
   began_anew_ = true;
 }
@@ -56,17 +62,17 @@ std::vector<std::string> GrowingFile::lines() {
   offset_ += piece.size();
   has_more_ = piece.size() == kPiece;
 
-  std::vector<std::string> lines;
-  std::string_view left = piece;
-  for (std::size_t end = 0; (end = left.find('\n')) != std::string_view::npos;
-       left.remove_prefix(end + 1)) {
-    rest_ += left.substr(0, end);
-    if (rest_.size() > kLongest) rest_.resize(kLongest);
-    std::string line = std::exchange(rest_, {});
-    if (!std::exchange(skips_, false)) lines.push_back(std::move(line));
+  std::vector<std::string> lines = splitter_.take(piece);
+  if (skips_ && !lines.empty()) {
+    lines.erase(lines.begin());
+    skips_ = false;
   }
-  if (rest_.size() <= kLongest) rest_ += left;
   return lines;
+}
+
+std::string GrowingFile::take_rest() {
+  std::string rest = splitter_.take_rest();
+  return skips_ ? std::string() : rest;
 }
 
 }  // namespace sterna::launcher

@@ -1,7 +1,8 @@
-#include "launcher/page/growing_file.h"
+#include "launcher/text/growing_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -59,6 +60,25 @@ TEST_F(GrowingFileTest, CutsALineThatIsTooLong) {
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_EQ(lines[0].size(), GrowingFile::kLongest);
   EXPECT_EQ(lines[1], "next");
+}
+
+TEST_F(GrowingFileTest, GivesTheLastWordsThatHaveNoEndOnce) {
+  add("one\nlast words");
+  GrowingFile file(path);
+  EXPECT_THAT(file.lines(), ElementsAre("one"));
+  EXPECT_EQ(file.take_rest(), "last words");
+  EXPECT_EQ(file.take_rest(), "");
+}
+
+TEST_F(GrowingFileTest, GoesOnBehindWhatWasReadElsewhere) {
+  add("one\ntwo\n");
+  GrowingFile file = GrowingFile::behind(path, 4);
+  EXPECT_THAT(file.lines(), ElementsAre("two"));
+}
+
+TEST_F(GrowingFileTest, APipeInItsPlaceHoldsNobodyUp) {
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(GrowingFile(path).lines(), IsEmpty());
 }
 
 TEST_F(GrowingFileTest, BeginsAgainWhereTheFileDoesAndSaysSoOnce) {
