@@ -23,11 +23,9 @@ fs::path absolute(const std::string& directory) {
 }
 
 Json in_short(const std::string& directory) {
-  const Result<std::string> text = read_file(directory + "/result.json", kMostResultBytes);
-  if (!text) return nullptr;
-  const Json result = Json::parse(*text, nullptr, false);
-  if (!result.is_object()) return nullptr;
-  return json_kept(result, {"cause", "codec", "data"},
+  const Result<Json> result = read_result(directory);
+  if (!result) return nullptr;
+  return json_kept(*result, {"cause", "codec", "data"},
                    {"exit", "steps", "seconds", "precision_at_1", "recall_at_5", "loss", "bytes_up",
                     "bytes_down"});
 }

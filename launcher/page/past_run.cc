@@ -7,7 +7,7 @@
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/text/whole_number.h"
-#include "launcher/view/result_json.h"
+#include "launcher/view/read_result.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
 
@@ -18,7 +18,7 @@ namespace {
 RunStatus status_from(const Json& result) {
   RunStatus status;
   status.phase = json_number_of(result, "exit").value_or(1) == 0 ? "done" : "failed";
-  status.cause = json_text_of(result, "cause", "");
+  status.cause = json_kept_text(result, "cause", "");
   status.step = whole_number(json_number_of(result, "steps").value_or(0), 0, kLastStep);
   status.steps = status.step;
   status.elapsed_seconds = json_number_of(result, "seconds").value_or(0);
@@ -38,14 +38,14 @@ RunStatus status_from(const Json& result) {
 PastRun past_run(const std::string& directory) {
   PastRun run;
   run.status.phase = "unknown";
-  const Result<std::string> result_text = read_file(directory + "/result.json", kMostResultBytes);
-  const Json result = result_text ? Json::parse(*result_text, nullptr, false) : Json();
-  if (result.is_object()) {
+  const Result<Json> told = read_result(directory);
+  const Json result = told ? *told : Json::object();
+  if (told) {
     constexpr int kMostExit = 255;
     run.exit = static_cast<int>(
         whole_number(json_number_of(result, "exit").value_or(1), -kMostExit, kMostExit));
     run.status = status_from(result);
-    run.words = json_text_of(result, "cause", "");
+    run.words = json_kept_text(result, "cause", "");
     if (*run.exit == 0) {
       run.words = fmt::format("done after {} steps in {}", thousands(run.status.step),
                               seconds_text(run.status.elapsed_seconds));
@@ -54,7 +54,7 @@ PastRun past_run(const std::string& directory) {
   const Result<std::string> status_text = read_file(directory + "/status.json");
   if (Result<RunStatus> last =
           status_text ? parse_status(*status_text) : Result<RunStatus>(status_text.error());
-      last && result.is_object()) {
+      last && told) {
     run.status = std::move(last).value();
   }
   run.status.run_directory = directory;

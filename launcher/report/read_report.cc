@@ -10,7 +10,7 @@
 #include "launcher/plots/run_curves.h"
 #include "launcher/record/read_metrics.h"
 #include "launcher/report/report.h"
-#include "launcher/view/result_json.h"
+#include "launcher/view/read_result.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -79,12 +79,9 @@ Result<ReportRun> read_run(const std::string& path) {
     return {};
   }));
   // A run that goes on, or was killed, has no result.
-  if (const Result<std::string> result = read_file(path + "/result.json", kMostResultBytes)) {
-    run.result = Json::parse(*result, nullptr, false);
-    if (!run.result.is_object()) {
-      return Error{Errc::malformed, path + "/result.json: is no JSON object"};
-    }
-  }
+  Result<Json> result = read_result(path);
+  if (!result && result.error().code == Errc::malformed) return std::move(result).error();
+  if (result) run.result = std::move(result).value();
   if (Result<std::string> resolved = read_file(path + "/resolved.toml")) {
     run.resolved = std::move(*resolved);
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "launcher/run/job_plan.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/shell_word.h"
+#include "launcher/view/read_result.h"
 #include "nets/describe_net.h"
 #include "runtime/base/file.h"
 
@@ -48,12 +48,9 @@ Result<actors::SavedCheckpoint> find(const ClusterFile& file, const std::string&
 
 /// Whether the run in this directory has said how it ended, with this step or a later one.
 bool has_ended(const std::string& run_dir, std::uint64_t step) {
-  const auto text = read_file((std::filesystem::path(run_dir) / "result.json").string());
-  if (!text) return false;
-  using nlohmann::json;
-  const json result = json::parse(*text, nullptr, false);
-  return result.is_object() && result.value("exit", json()) == 0 &&
-         result.value("steps", json(-1)) >= json(step);
+  const Result<Json> result = read_result(run_dir);
+  return result && json_number_of(*result, "exit") == 0 &&
+         json_number_of(*result, "steps").value_or(-1) >= static_cast<double>(step);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "launcher/view/result_json.h"
 
+#include <cstddef>
+
 #include "launcher/text/json_struct.h"
 #include "launcher/view/reader_rate_json.h"
 
@@ -40,6 +42,17 @@ std::string line_of(Json begin, const Json& rest) {
   return json_line(begin);
 }
 
+/// Without all but the last `most`: metrics.jsonl has all.
+void keep_last(Json& list, std::size_t most) {
+  if (list.size() <= most) return;
+  list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(most));
+}
+
+void keep_first(Json& list, std::size_t most) {
+  if (list.size() <= most) return;
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(most), list.end());
+}
+
 Json program_json(const RunResult& result) {
   Json json = {{"run", result.run},
                {"exit", result.exit},
@@ -73,6 +86,10 @@ std::string to_json(const RunResult& result) {
        {"missed_checkpoints", "missed_copies", "left_out_examples", "lost_losses",
         "lost_histograms", "lost_metrics", "relinked", "residuals_lost", "injected_faults"}) {
     if (json.value(count, std::uint64_t{0}) == 0) json.erase(count);
+  }
+  if (json.contains("evaluations")) keep_last(json["evaluations"], RunResult::kMostEvaluations);
+  for (const char* list : {"actor_restarts", "lost_workers"}) {
+    if (json.contains(list)) keep_first(json[list], RunResult::kMostActorRestarts);
   }
   if (result.restarts.empty()) json.erase("restarts");
   if (result.actor_restarts.empty()) json.erase("actor_restarts");

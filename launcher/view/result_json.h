@@ -112,7 +112,8 @@ struct RunResult {
   JobFacts job;
   double seconds = 0;  ///< from the first step to the end of the last evaluation, or to failure
   std::optional<double> seconds_to_first_step;  ///< from the command
-  std::vector<EvaluationResult> evaluations;
+  std::vector<EvaluationResult> evaluations;    ///< of which the last kMostEvaluations are written
+  static constexpr std::size_t kMostEvaluations = 10'000;
   std::optional<double> examples_per_second;
   std::optional<double> loss;             ///< of the last step, weight decay included
   std::optional<double> decay_loss;       ///< of that, weight decay's
@@ -144,8 +145,8 @@ struct RunResult {
   std::vector<std::string> awaited = {};  ///< the actors whose ends were to end it
 };
 
-/// A result.json that others wrote is not read where it is larger: the largest of ours, with
-/// thousands of evaluations, is well below it.
+/// A result.json is not read where it is larger: the largest of ours, with kMostEvaluations, has
+/// half of it.
 inline constexpr std::size_t kMostResultBytes = std::size_t{4} << 20;
 
 /// The training's state after a step, for metrics.jsonl.

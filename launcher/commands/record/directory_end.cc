@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -14,7 +15,7 @@
 #include "launcher/text/shell_word.h"
 #include "launcher/text/text_format.h"
 #include "launcher/text/whole_number.h"
-#include "runtime/base/file.h"
+#include "launcher/view/read_result.h"
 
 namespace sterna::launcher {
 namespace {
@@ -62,7 +63,9 @@ std::string run_dir_in(const std::string& command) {
 
 /// What the result says, unless that is of where the directory was before.
 std::string resume_here(const Json& result, const fs::path& directory) {
+  constexpr std::size_t kLongestCommand = std::size_t{32} << 10;  // of two paths, quoted
   std::string told = json_text_of(result, "resume", "");
+  if (told.size() > kLongestCommand) told.clear();
   const std::string here = fmt::format("--run-dir {} ", shell_word(directory.string()));
   const std::string there = run_dir_in(told);
   std::error_code ignored;
@@ -75,13 +78,15 @@ std::string words_of(const Json& result, int exit) {
   const std::optional<double> steps = json_number_of(result, "steps");
   const std::string step = steps ? thousands(whole_number(*steps, 0, kLastStep)) : "";
   const std::optional<double> precision = json_number_of(result, "precision_at_1");
+  constexpr double kMostSeconds = 1e10;  // 300 years
   if (exit == kExitDone && steps && precision) {
-    return fmt::format("has ended: precision@1 {:.4f} on {} after {} steps in {:.1f} s", *precision,
-                       printable(json_text_of(result, "data", "its data")), step,
-                       json_number_of(result, "seconds").value_or(0));
+    return fmt::format(
+        "has ended: precision@1 {:.4f} on {} after {} steps in {:.1f} s",
+        std::clamp(*precision, 0.0, 1.0), json_kept_text(result, "data", "its data"), step,
+        std::clamp(json_number_of(result, "seconds").value_or(0), 0.0, kMostSeconds));
   }
   return fmt::format("has ended{}: {}", step.empty() ? "" : " at step " + step,
-                     exit == kExitDone ? "done" : json_text_of(result, "cause", ""));
+                     exit == kExitDone ? "done" : json_kept_text(result, "cause", ""));
 }
 
 DirectoryEnd told(Json result, double exit, const fs::path& directory) {
@@ -119,13 +124,11 @@ std::string DirectoryEnd::told_of(const std::string& name) const {
 
 Result<DirectoryEnd> directory_end(const std::string& directory) {
   const fs::path path = absolute(directory);
-  const Result<std::string> text = read_file(path / "result.json", kMostResultBytes);
-  if (!text && text.error().code == Errc::permission) {
+  Result<Json> result = read_result(path.string());
+  if (!result && result.error().code == Errc::permission) {
     return Error{Errc::permission, directory + ": Permission denied"};
   }
-  Json result = text ? Json::parse(*text, nullptr, false) : Json();
-  const std::optional<double> exit =
-      result.is_object() ? json_number_of(result, "exit") : std::nullopt;
+  const std::optional<double> exit = result ? json_number_of(*result, "exit") : std::nullopt;
   if (!exit && !has(path, kResolvedFile)) return DirectoryEnd();
   {  // One that goes on in it has not said its end yet. For a moment: who begins wants the lock.
     const Result<input::FolderLock> lock = input::FolderLock::take(path);
@@ -136,7 +139,7 @@ Result<DirectoryEnd> directory_end(const std::string& directory) {
       return end;
     }
   }
-  return exit ? told(std::move(result), *exit, path) : silent(path);
+  return exit ? told(std::move(result).value(), *exit, path) : silent(path);
 }
 
 }  // namespace sterna::launcher

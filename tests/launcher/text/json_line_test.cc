@@ -15,6 +15,25 @@ TEST(JsonLine, ReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(json_line("a\xFFz"), "\"a\xEF\xBF\xBDz\"");
 }
 
+TEST(JsonLine, GivesATerminalNothingToObey) {
+  const std::string text =
+      "\x1b[1m\x7F\xC2\x9B"
+      "1mü\xC2\xA0";
+  const std::string line = json_line(text);
+  EXPECT_EQ(line, "\"\\u001b[1m\\u007f\\u009b1mü\xC2\xA0\"");
+  EXPECT_EQ(Json::parse(line), Json(text));
+}
+
+TEST(ParseShallow, LeavesOutWhatIsNestedDeeperThanAnyOfOurs) {
+  constexpr int kDeep = 200'000;  // to write it would take more stack than there is
+  const std::string deep = std::string(kDeep, '[') + std::string(kDeep, ']');
+  const Json json = parse_shallow("{\"exit\":1,\"cause\":" + deep + ",\"steps\":[[2]]}");
+  EXPECT_EQ(json["exit"], 1);
+  EXPECT_EQ(json["steps"], Json::parse("[[2]]"));
+  EXPECT_LT(json_line(json).size(), 200U);
+  EXPECT_TRUE(parse_shallow("{\"exit\":").is_discarded());
+}
+
 TEST(JsonNumber, IsNullWhereItIsNoNumber) {
   EXPECT_EQ(json_number(0.5), 0.5);
   EXPECT_TRUE(json_number(std::nullopt).is_null());

@@ -33,6 +33,31 @@ TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
                           "coded_bytes_down", "parameters_sha256"));
 }
 
+TEST(ResultJson, HasTheLastEvaluationsAndIsNeverLargerThanWeRead) {
+  RunResult result;
+  for (int i = 1; i <= 30'000; ++i) {
+    EvaluationResult one;
+    one.step = 1'000'000'000 + i;
+    one.seconds = 123456.789012345678;
+    one.subset = "train";
+    one.of = "parameters";
+    one.precision_at_1 = 0.123456789012345678;
+    one.recall_at_5 = 0.123456789012345678;
+    one.loss = 0.0123456789012345678;
+    one.examples = 1'281'167;
+    result.evaluations.push_back(one);
+  }
+  result.actor_restarts.assign(5 * RunResult::kMostActorRestarts,
+                               {"worker1000", 12, 1'000'000, std::string(300, 'x')});
+  result.lost_workers = result.actor_restarts;
+  const std::string text = to_json(result);
+  EXPECT_LT(text.size(), kMostResultBytes);
+  const Json json = Json::parse(text);
+  EXPECT_EQ(json["evaluations"].size(), RunResult::kMostEvaluations);
+  EXPECT_EQ(json["evaluations"].back()["step"], 1'000'030'000);
+  EXPECT_EQ(json["actor_restarts"].size(), RunResult::kMostActorRestarts);
+}
+
 TEST(ResultJson, CountsCheckpointsThatCouldNotBeMade) {
   RunResult result;
   result.missed_checkpoints = 2;

@@ -91,6 +91,25 @@ TEST_F(DirectoryEndTest, IsWhatTheResultSays) {
   EXPECT_EQ(end().told_of("x"), "x has ended: done");
 }
 
+TEST_F(DirectoryEndTest, OfAResultThatSomebodyElseWroteIsShort) {
+  constexpr int kDeep = 200'000;
+  const std::string deep = std::string(kDeep, '[') + std::string(kDeep, ']');
+  write("result.json", "{\"exit\":1,\"cause\":" + deep + "}");
+  EXPECT_EQ(end().told_of("x"), "x has ended: ");
+  EXPECT_THAT(end().json, HasSubstr("\"exit\":1"));
+
+  write("result.json", "{\"exit\":1,\"cause\":\"" + std::string(3'000'000, 'x') + "\"}");
+  EXPECT_LT(end().told_of("x").size(), 3000U);
+
+  write("result.json",
+        R"({"exit":0,"steps":1e300,"data":"digits","precision_at_1":1e300,"seconds":1e300})");
+  EXPECT_EQ(end().told_of("x"),
+            "x has ended: precision@1 1.0000 on digits after 1,000,000,000,000,000 steps in "
+            "10000000000.0 s");
+  write("result.json", "{\"exit\":75,\"resume\":\"" + std::string(100'000, 'x') + "\"}");
+  EXPECT_EQ(end().resume, "");
+}
+
 TEST_F(DirectoryEndTest, OfADirectoryThatWasMovedIsTheCommandForWhereItIs) {
   has_begun();
   const std::string here =
