@@ -33,6 +33,7 @@ struct Event {
 
 /// One line, without its end.
 std::string to_json(const Event& event);
+/// Malformed where it has no time, kind or step.
 Result<Event> parse_event(std::string_view line);
 /// "2026-11-24T21:50:03Z  step 120  actor_restart  worker0#2  killed by SIGKILL"
 std::string to_text(const Event& event);

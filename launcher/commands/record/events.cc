@@ -1,5 +1,8 @@
 // sterna events: what happened to a run beside training.
+#include <fmt/format.h>
+
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 
@@ -35,11 +38,15 @@ int events(const EventsOptions& options, const Console& console) {
   bool interrupted = false;
   const SignalWatch interrupt(loop, SIGINT, [&] { interrupted = true; });
   bool ended = false;
+  std::uint64_t number = 0;
   while (true) {
     std::string text;
     for (const std::string& line : file.lines()) {
       const Result<Event> event = parse_event(line);
-      if (!event) return console.report(Error(event.error()).in(path));
+      ++number;
+      if (!event) {
+        return console.report(Error(event.error()).in(fmt::format("{}:{}", path, number)));
+      }
       ended = event->kind == "ended";
       text += (options.json ? line : to_text(*event)) + "\n";
     }

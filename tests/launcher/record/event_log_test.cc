@@ -12,6 +12,7 @@ namespace sterna::launcher {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class EventLogTest : public testing::Test {
  protected:
@@ -73,8 +74,24 @@ TEST_F(EventLogTest, ItIsNeverLongerThanItMayBe) {
 }
 
 TEST(Events, WhatIsNoneIsSaidSo) {
-  EXPECT_THAT(parse_event("nonsense").error().message, HasSubstr("not JSON"));
-  EXPECT_FALSE(parse_event("{\"kind\":\"death\"}").ok());
+  EXPECT_THAT(parse_event("nonsense").error().message, HasSubstr("is no event of this program"));
+  for (const char* line :
+       {R"({"kind":"death"})", R"({"time":1,"kind":"death"})", "[]", "7",
+        R"({"time":"now","kind":"death","step":1})", R"({"time":1,"kind":7,"step":1})"}) {
+    const Result<Event> event = parse_event(line);
+    ASSERT_FALSE(event.ok()) << line;
+    EXPECT_EQ(event.error().message, "is no event of this program") << line;
+  }
+}
+
+TEST(Events, OfATimeOrAStepThatNobodyLivesInAreTold) {
+  const auto told = [](const std::string& time, const std::string& step) {
+    return to_text(
+        parse_event("{\"time\":" + time + ",\"kind\":\"x\",\"step\":" + step + "}").value());
+  };
+  EXPECT_THAT(told("1e17", "1"), StartsWith("9999-12-31T23:59:59Z  step 1 "));
+  EXPECT_THAT(told("-1e300", "1e300"),
+              StartsWith("1970-01-01T00:00:00Z  step 1,000,000,000,000,000 "));
 }
 
 }  // namespace
