@@ -23,6 +23,8 @@
 namespace sterna::launcher {
 namespace {
 
+constexpr const char* kNobodyReads = "nobody reads on";
+
 struct ChaosOptions : VisitOptions {
   std::uint64_t seed = 0;  ///< 0: one is drawn
   std::string every = "10s";
@@ -70,8 +72,7 @@ class Story {
  public:
   Story(const Console& console, bool json) : console_(console), json_(json) {}
 
-  /// False: nobody reads on.
-  bool tell(const DrawnFault& fault) {
+  Printed tell(const DrawnFault& fault) {
     ++counts_[fault.kind];
     const std::time_t time = std::time(nullptr);
     if (!json_) {
@@ -158,6 +159,17 @@ Result<void> check_actors(const std::vector<std::string>& words,
   return {};
 }
 
+/// Runs the loop for so long, or as long as anybody reads; false: the run has ended.
+bool pause_while_read(const Visit& visit, Duration pause, const Console& console) {
+  constexpr Duration kLookForReader = std::chrono::milliseconds(500);
+  const Loop& loop = visit.machine.loop();
+  const Time until = loop.now() + pause;
+  while (loop.now() < until && !visit.visitor.interrupted() && console.is_read()) {
+    if (!visit.visitor.pause(std::min(kLookForReader, until - loop.now()))) return false;
+  }
+  return true;
+}
+
 int chaos(const Visit& visit, const FaultDrawOptions& how, Duration lasts, bool json,
           const Console& console) {
   RunVisitor& visitor = visit.visitor;
@@ -176,10 +188,12 @@ int chaos(const Visit& visit, const FaultDrawOptions& how, Duration lasts, bool 
   std::string why = fmt::format("{} have passed", duration_text(lasts));
   for (std::uint64_t number = 1; loop.now() < end; ++number) {
     const Duration pause = std::min(draw.pause(), end - loop.now());
-    const bool goes_on = visitor.pause(pause);
+    const bool goes_on = pause_while_read(visit, pause, console);
+    const bool read = console.is_read();
+    if (!read) why = kNobodyReads;
     if (visitor.interrupted()) why = "interrupted";
     if (!goes_on) why = "the run has ended";
-    if (!goes_on || visitor.interrupted() || loop.now() >= end) break;
+    if (!goes_on || !read || visitor.interrupted() || loop.now() >= end) break;
     const Result<Overview> overview = visitor.look();
     if (!overview) {
       why = visitor.interrupted() ? "interrupted" : "the run does not answer any more";
@@ -207,8 +221,10 @@ int chaos(const Visit& visit, const FaultDrawOptions& how, Duration lasts, bool 
         console.say("nobody of them can suffer it; name others with --actors, or other --kinds");
         return kExitBadInput;
       }
-    } else if (!story.tell(*fault)) {
-      return kExitFailed;
+    } else if (const Printed printed = story.tell(*fault); printed != Printed::written) {
+      if (printed == Printed::failed) return kExitFailed;
+      why = kNobodyReads;
+      break;
     }
   }
   console.say(fmt::format("{}; {}", story.summary(), why));

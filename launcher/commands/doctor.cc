@@ -219,7 +219,7 @@ int doctor(const DoctorOptions& options, const Context& context) {
   *file = with_absolute_init(*file, console);
   const DoctorReport found = Doctor(options, context, std::move(file).value()).run();
   const std::string text = options.json ? doctor_json(found) + "\n" : doctor_text(found);
-  if (!console.print_result(text)) return kExitFailed;
+  if (console.print_result(text) == Printed::failed) return kExitFailed;
   if (found.interrupted) return kExitInterrupted;
   return found.well() ? kExitDone : kExitFailed;
 }

@@ -154,7 +154,7 @@ int tell(const Down& down, bool json, const Console& console) {
                        {"left", down.left},
                        {"hosts", down.hosts},
                        {"errors", down.errors}};
-    if (!console.print_result(json_line(line) + "\n")) return kExitFailed;
+    if (console.print_result(json_line(line) + "\n") == Printed::failed) return kExitFailed;
   } else {
     std::string text = down.id + ": ";
     if (down.stopped) {
@@ -176,7 +176,7 @@ int tell(const Down& down, bool json, const Console& console) {
     } else {
       text += fmt::format("; {}", kNotAllAsked);
     }
-    if (!console.print_result(text + "\n")) return kExitFailed;
+    if (console.print_result(text + "\n") == Printed::failed) return kExitFailed;
   }
   for (const std::string& error : down.errors) console.say(error);
   if (!down.resume.empty()) {

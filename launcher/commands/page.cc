@@ -220,7 +220,7 @@ int page(const PageCommandOptions& options, const Console& console) {
   const auto server = PageServer::start(
       {.run_directory = meant->directory, .port = static_cast<unsigned>(options.port)});
   if (!server) return console.report(server.error());
-  if (!console.print_result((*server)->url() + "\n")) return kExitFailed;
+  if (console.result((*server)->url() + "\n") != kExitDone) return kExitFailed;
   console.say("open this address; Ctrl-C ends the page, and nothing else");
   console.say("for a browser on another machine, there: " + forwarding_line((*server)->port()));
   RealMachine machine;

@@ -19,14 +19,13 @@ namespace {
 int print_end(const StartOptions& options, int exit, const std::string& last_words,
               const std::string& json, const Console& console) {
   if (exit == kExitDone && !options.json) {
-    if (!console.print_result(last_words + "\n")) return kExitFailed;
+    if (console.print_result(last_words + "\n") == Printed::failed) return kExitFailed;
   } else {
     console.say(last_words);
   }
-  if (options.json && !json.empty() && !console.print_result(json + "\n") && exit == kExitDone) {
-    return kExitFailed;
-  }
-  return exit;
+  if (!options.json || json.empty()) return exit;
+  const int told = console.result(json + "\n");
+  return exit == kExitDone ? told : exit;
 }
 
 /// The run of a head that is another machine.

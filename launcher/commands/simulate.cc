@@ -111,9 +111,9 @@ class SeedsCommand {
       points += fmt::format("{}{} {}", points.empty() ? "" : ", ", message, hits);
     }
     if (!points.empty()) console_.say("struck at messages: " + points);
-    const bool told = console_.print_result(
+    const int told = console_.result(
         fmt::format("{} of {} seeds broke something\n", totals_.broken, totals_.seeds));
-    return told && totals_.broken == 0 ? kExitDone : kExitFailed;
+    return totals_.broken == 0 ? told : kExitFailed;
   }
 
  private:
@@ -137,9 +137,9 @@ class SeedsCommand {
       for (const auto& [message, hits] : report->facts.points) totals_.points[message] += hits;
       if (report->violations.empty()) continue;
       ++totals_.broken;
-      if (first_) stop_ = true;
-      console_.print_result(
+      const Printed printed = console_.print_result(
           in_words(*report, fmt::format("sterna simulate --seed {} --log", seed)));
+      if (first_ || printed != Printed::written) stop_ = true;
     }
   }
 

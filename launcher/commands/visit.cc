@@ -23,7 +23,8 @@ int status_of_queued(RealMachine& machine, const RunState& state, bool json,
     line[state.placer + "_nodes"] = job ? Json(job->nodes) : nullptr;
     text = json_line(line) + "\n";
   }
-  return console.print_result(text) && job ? kExitDone : kExitFailed;
+  const int exit = console.result(text);
+  return job ? exit : kExitFailed;
 }
 
 }  // namespace

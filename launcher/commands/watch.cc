@@ -73,11 +73,14 @@ int watch(const Visit& visit, const VisitOptions& options, const Console& consol
     const Result<Overview> overview = visitor.look();
     if (!overview) break;
     last = status_of(visit.state, *overview);
+    Printed printed = Printed::written;
     if (view) {
       view->update(last);
-    } else if (!console.print_result(overview_json(visit.state, *overview) + "\n")) {
-      return kExitFailed;
+      printed = console.printed(view->failed());
+    } else {
+      printed = console.print_result(overview_json(visit.state, *overview) + "\n");
     }
+    if (printed != Printed::written || !console.is_read()) return exit_of(printed);
     if (!visitor.pause(kWatchInterval) || visitor.interrupted()) break;
   }
   if (view) view->finish(last);

@@ -1,5 +1,7 @@
 #include "launcher/text/console.h"
 
+#include <poll.h>
+
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -10,18 +12,25 @@ void Console::say(std::string_view line) const {
   std::fprintf(err, "%.*s\n", static_cast<int>(line.size()), line.data());
 }
 
-bool Console::print_result(std::string_view lines) const {
+Printed Console::print_result(std::string_view lines) const {
   const bool written = std::fwrite(lines.data(), 1, lines.size(), out) == lines.size();
-  if (written && std::fflush(out) == 0) return true;
-  if (errno == EPIPE) return true;  // `| head`: whoever reads has seen enough
-  const char* why = errno == EBADF ? "it is closed" : std::strerror(errno);
-  say(std::string("cannot write to standard output: ") + why);
-  return false;
+  return printed(written && std::fflush(out) == 0 ? 0 : errno);
 }
 
-int Console::result(std::string_view lines) const {
-  return print_result(lines) ? kExitDone : kExitFailed;
+Printed Console::printed(int failed) const {
+  if (failed == 0) return Printed::written;
+  if (failed == EPIPE) return Printed::unread;
+  const char* why = failed == EBADF ? "it is closed" : std::strerror(failed);
+  say(std::string("cannot write to standard output: ") + why);
+  return Printed::failed;
 }
+
+bool Console::is_read() const {
+  pollfd looked_at{fileno(out), 0, 0};
+  return ::poll(&looked_at, 1, 0) <= 0 || (looked_at.revents & (POLLERR | POLLHUP)) == 0;
+}
+
+int Console::result(std::string_view lines) const { return exit_of(print_result(lines)); }
 
 int Console::report(const Error& error) const {
   say(error.message);

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string_view>
 
@@ -16,15 +17,31 @@ constexpr int kExitBadInput = 2;
 constexpr int kExitGoesOn = 75;
 constexpr int kExitInterrupted = 130;  ///< by Ctrl-C, or by SIGTERM without a checkpoint
 
+/// What became of a result.
+enum class Printed : std::uint8_t {
+  written,
+  unread,  ///< whoever read has seen enough (`| head`): who would print more ends
+  failed,  ///< a full disk; it was said
+};
+/// Of a command that ends by that.
+constexpr int exit_of(Printed printed) {
+  return printed == Printed::failed ? kExitFailed : kExitDone;
+}
+
 struct Console {
   std::FILE* out = stdout;  ///< what was asked for
   std::FILE* err = stderr;  ///< all that is said beside it
 
   /// One line beside the result. That it cannot be written changes nothing.
   void say(std::string_view line) const;
-  /// What was asked for. False, after saying so, if who reads on cannot get it (a full disk).
-  bool print_result(std::string_view lines) const;
-  /// The same, and the exit code.
+  /// What was asked for.
+  Printed print_result(std::string_view lines) const;
+  /// What became of what another writes to `out`: `failed` is the errno of its last write, or 0.
+  Printed printed(int failed) const;
+  /// Whether somebody may still read `out`; false of a pipe, or a connection, that has no reader
+  /// any more. Who prints now and then asks between: no write tells that meanwhile.
+  bool is_read() const;
+  /// Prints it; the exit code.
   int result(std::string_view lines) const;
   /// Says the error, as it is, and gives the exit code of its kind: 2 where the input is at fault
   /// (invalid_argument, not_found, already_exists, permission, malformed), else 1.

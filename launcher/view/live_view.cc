@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <string_view>
 #include <utility>
@@ -70,12 +71,16 @@ class WrittenView final : public RunView {
  public:
   /// `guard`: of one that hides the cursor.
   WrittenView(std::FILE* out, const MakeView& make, std::unique_ptr<CursorGuard> guard)
-      : guard_(std::move(guard)), writer_(to_descriptor(fileno(out))), view_(make(writer_)) {}
+      : guard_(std::move(guard)),
+        writer_(to_descriptor(fileno(out), failed_)),
+        view_(make(writer_)) {}
   void update(const RunStatus& status) override { view_->update(status); }
   void finish(const RunStatus& status) override { view_->finish(status); }
   void say(std::string_view line) override { view_->say(line); }
+  int failed() const override { return *failed_; }
 
  private:
+  std::shared_ptr<std::atomic<int>> failed_ = std::make_shared<std::atomic<int>>(0);
   std::unique_ptr<CursorGuard> guard_;  ///< until the writer has shown the cursor
   TextWriter writer_;
   std::unique_ptr<RunView> view_;

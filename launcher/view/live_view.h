@@ -53,6 +53,8 @@ class RunView {
   /// A line of news that is to stay. A view that redraws in place has it among the status's log
   /// lines, and shows it there.
   virtual void say(std::string_view /*line*/) {}
+  /// The errno of what could not be written; 0: nothing was lost so far.
+  virtual int failed() const { return 0; }
 };
 
 /// Redraws in place, at most ten times a second. The cursor is hidden meanwhile and comes back

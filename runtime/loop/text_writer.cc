@@ -119,8 +119,8 @@ void TextWriter::write_all(const std::shared_ptr<State>& state) {
   }
 }
 
-TextWriter::Write to_descriptor(int descriptor) {
-  return [descriptor](std::string_view text) {
+TextWriter::Write to_descriptor(int descriptor, std::shared_ptr<std::atomic<int>> failed) {
+  return [descriptor, failed = std::move(failed)](std::string_view text) {
     while (!text.empty()) {
       const ssize_t wrote = ::write(descriptor, text.data(), text.size());
       if (wrote > 0) {
@@ -129,7 +129,8 @@ TextWriter::Write to_descriptor(int descriptor) {
         pollfd waited{descriptor, POLLOUT, 0};
         ::poll(&waited, 1, -1);
       } else if (wrote == 0 || errno != EINTR) {
-        return;  // there is nobody left to tell
+        if (failed) *failed = errno;
+        return;
       }
     }
   };

@@ -4,6 +4,7 @@
 // and be taken for dead. Here nobody waits: what does not fit into the queue is lost, and counted.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -62,7 +63,8 @@ class TextWriter final : public TextSink {
   std::thread thread_;
 };
 
-/// Writes to an open descriptor, which stays open; what it does not take is dropped.
-TextWriter::Write to_descriptor(int descriptor);
+/// Writes to an open descriptor, which stays open; what it does not take is dropped, and `failed`,
+/// if there is one, is then the errno.
+TextWriter::Write to_descriptor(int descriptor, std::shared_ptr<std::atomic<int>> failed = nullptr);
 
 }  // namespace sterna

@@ -1,5 +1,9 @@
 // Faults on purpose: those of a file, and those of `sterna chaos`, which a file must allow.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 
 #include "tests/end_to_end/run_test.h"
 
@@ -113,6 +117,48 @@ TEST_F(RunFaults, AtRandomAreToldAsTheyHappenAndTheRunGoesOn) {
   EXPECT_EQ(program.exit_code(kPatience), 130) << program.story();
   EXPECT_EQ(ends_with_it.exit_code(kPatience), 0) << ends_with_it.story();
   EXPECT_THAT(ends_with_it.err(), HasSubstr("0 faults; the run has ended\n"));
+}
+
+TEST_F(RunFaults, WhatNobodyReadsAnyMoreEndsAndStrikesNobody) {
+  SternaProgram& program = run_for_ever(with({"chaos.allow=true"}));
+  ASSERT_TRUE(trains(program)) << program.story();
+  const std::vector<Arguments> commands = {{"watch"},
+                                           {"watch", "--json"},
+                                           {"logs", "-f"},
+                                           {"events", "run", "-f"},
+                                           {"chaos", "--every", "1h"}};
+  for (const Arguments& arguments : commands) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    SternaProgram& command = sterna(arguments, {}, ends[1]);
+    ::close(ends[1]);
+    if (arguments.front() == "chaos") {
+      EXPECT_TRUE(eventually(kPatience, [&] { return !command.err().empty(); }));
+    } else {
+      char first = 0;
+      EXPECT_EQ(::read(ends[0], &first, 1), 1) << command.story();
+    }
+    ::close(ends[0]);
+    EXPECT_EQ(command.exit_code(kPatience), 0) << command.story();
+  }
+  EXPECT_TRUE(events("injected").empty());
+  program.interrupt();
+  EXPECT_EQ(program.exit_code(kPatience), 130) << program.story();
+}
+
+TEST_F(RunFaults, AWatchThatCannotBeWrittenEndsAndSaysSo) {
+  SternaProgram& program = run_for_ever();
+  ASSERT_TRUE(trains(program)) << program.story();
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  for (const Arguments& arguments : {Arguments{"watch"}, Arguments{"watch", "--json"}}) {
+    SternaProgram& command = sterna(arguments, {}, full);
+    EXPECT_EQ(command.exit_code(kPatience), 1) << command.story();
+    EXPECT_THAT(command.err(),
+                HasSubstr("cannot write to standard output: No space left on device\n"));
+  }
+  ::close(full);
+  program.interrupt();
+  EXPECT_EQ(program.exit_code(kPatience), 130) << program.story();
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ int events(const EventsOptions& options, const Console& console) {
       ended = event->kind == "ended";
       text += (options.json ? line : to_text(*event)) + "\n";
     }
-    if (!text.empty() && !console.print_result(text)) return kExitFailed;
+    const Printed printed = console.print_result(text);
+    if (printed != Printed::written || !console.is_read()) return exit_of(printed);
     if (file.has_more()) continue;
     if (!options.follow || ended || interrupted) return kExitDone;
     loop.run_until([&] { return interrupted; }, loop.now() + kLookAgain);

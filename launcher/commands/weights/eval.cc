@@ -93,13 +93,14 @@ Result<void> write_confusion(const std::string& path, const WeightsEvaluation& r
                           to_csv({result.classes, result.evaluation.confusion}, result.names));
 }
 
-/// Evaluates and tells. Errors: also of a reader that is gone.
+/// Evaluates and tells. Errors: also of a full disk behind standard output.
 Result<WeightsEvaluation> tell(const TrainedWeights& weights, const EvalOptions& options,
                                const Console& console) {
   STERNA_ASSIGN(WeightsEvaluation result, evaluate_weights(weights, options.how, console));
   STERNA_TRY(write_confusion(options.confusion, result));
   const std::string& subset = options.how.subset;
-  if (!console.print_result(options.json ? json_of(result, subset) : line_of(result, subset))) {
+  const std::string text = options.json ? json_of(result, subset) : line_of(result, subset);
+  if (console.print_result(text) == Printed::failed) {
     return Error{Errc::io, "the result went nowhere"};
   }
   return result;

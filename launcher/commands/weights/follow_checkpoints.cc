@@ -87,7 +87,7 @@ Result<void> follow_checkpoints(
       const Result<bool> more = visit(*whole);
       if (!more && !has_manifest(found.folder)) continue;
       STERNA_TRY(more);
-      if (!*more) return {};
+      if (!*more || !console.is_read()) return {};
       visited = true;
     }
     if (end && !visited) {
@@ -105,6 +105,7 @@ Result<void> follow_checkpoints(
                   (fs::exists(path, ignored) ? "" : "; there is no such folder yet"));
     }
     waiting_said = true;
+    if (!console.is_read()) return {};
     loop.run_until([] { return false; }, loop.now() + kBetweenLooks);
   }
 }

@@ -125,8 +125,8 @@ int predict(const PredictOptions& options, const Console& console) {
     }
     if (options.json) {
       pictures.push_back({{"picture", path}, {"top", top}});
-    } else if (!console.print_result(text)) {
-      return kExitFailed;
+    } else if (const Printed printed = console.print_result(text); printed != Printed::written) {
+      return printed == Printed::failed ? kExitFailed : exit;
     }
   }
   if (passed_over > 0) {

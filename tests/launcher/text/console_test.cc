@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -43,6 +44,37 @@ TEST(Console, IsContentWithAReaderWhoHasSeenEnough) {
   EXPECT_EQ(console.result("42\n"), kExitDone);
   EXPECT_EQ(written_to(console.err), "");
   std::fclose(console.out);
+}
+
+TEST(Console, TellsAReaderWhoIsGoneFromAFullDisk) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const Console piped{::fdopen(ends[1], "w"), std::tmpfile()};
+  EXPECT_EQ(piped.print_result("42\n"), Printed::written);
+  EXPECT_TRUE(piped.is_read());
+  ::close(ends[0]);
+  EXPECT_FALSE(piped.is_read()) << "before anything is written to nobody";
+  EXPECT_EQ(piped.print_result("42\n"), Printed::unread);
+  EXPECT_EQ(piped.printed(EPIPE), Printed::unread);
+  EXPECT_EQ(written_to(piped.err), "");
+  std::fclose(piped.out);
+
+  const Console full{std::fopen("/dev/full", "w"), std::tmpfile()};
+  EXPECT_EQ(full.print_result("42\n"), Printed::failed);
+  EXPECT_TRUE(full.is_read());
+  EXPECT_EQ(exit_of(full.printed(ENOSPC)), kExitFailed);
+  EXPECT_EQ(exit_of(Printed::unread), kExitDone);
+  std::fclose(full.out);
+  std::fclose(full.err);
+}
+
+TEST(Console, AFileIsReadLater) {
+  const Console console{std::tmpfile(), std::tmpfile()};
+  EXPECT_TRUE(console.is_read());
+  EXPECT_EQ(console.printed(0), Printed::written);
+  std::fclose(console.out);
+  std::fclose(console.err);
 }
 
 TEST(Console, TellsBadInputFromFailure) {

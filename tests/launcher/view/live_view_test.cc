@@ -6,6 +6,7 @@
 
 #include <termios.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -167,6 +168,18 @@ TEST_F(ViewTest, ATerminalThatTakesNothingGetsNoMoreDrawings) {
   EXPECT_EQ(written(), "");
   view.finish(status_in_training());
   EXPECT_NE(written(), "") << "the last one is always drawn";
+}
+
+TEST_F(ViewTest, SaysThatADiskIsFull) {
+  std::FILE* const full = std::fopen("/dev/full", "w");
+  const auto view = make_run_view(full, clock_);
+  EXPECT_EQ(view->failed(), 0);
+  view->finish(status_in_training());
+  const SteadyClock real;
+  const Time until = real.now() + std::chrono::seconds(60);
+  while (view->failed() == 0 && real.now() < until) std::this_thread::yield();
+  EXPECT_EQ(view->failed(), ENOSPC);
+  std::fclose(full);
 }
 
 TEST_F(ViewTest, AFileGetsThePlainLog) {

@@ -6,7 +6,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <vector>
 
@@ -113,6 +116,22 @@ TEST(TextWriter, AFullPipeIsWaitedForByTheWriterAlone) {
     EXPECT_EQ(got, large + "end");
   }
   ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST(TextWriter, SaysWhyItsDescriptorTookNothing) {
+  std::signal(SIGPIPE, SIG_IGN);  // as the program does
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const auto failed = std::make_shared<std::atomic<int>>(0);
+  TextWriter writer(to_descriptor(ends[1], failed));
+  writer.put("read");
+  EXPECT_TRUE(writer.flush(kLong));
+  EXPECT_EQ(*failed, 0);
+  ::close(ends[0]);
+  writer.put("unread");
+  EXPECT_TRUE(writer.flush(kLong));
+  EXPECT_EQ(*failed, EPIPE);
   ::close(ends[1]);
 }
 
