@@ -6,14 +6,18 @@
 #include <cstring>
 #include <string>
 
+#include "launcher/text/text_format.h"
+
 namespace sterna::launcher {
 
 void Console::say(std::string_view line) const {
-  std::fprintf(err, "%.*s\n", static_cast<int>(line.size()), line.data());
+  const std::string text = printable_lines(line) + "\n";
+  std::fwrite(text.data(), 1, text.size(), err);
 }
 
 Printed Console::print_result(std::string_view lines) const {
-  const bool written = std::fwrite(lines.data(), 1, lines.size(), out) == lines.size();
+  const std::string text = printable_lines(lines);
+  const bool written = std::fwrite(text.data(), 1, text.size(), out) == text.size();
   return printed(written && std::fflush(out) == 0 ? 0 : errno);
 }
 

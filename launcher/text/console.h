@@ -32,9 +32,10 @@ struct Console {
   std::FILE* out = stdout;  ///< what was asked for
   std::FILE* err = stderr;  ///< all that is said beside it
 
-  /// One line beside the result. That it cannot be written changes nothing.
+  /// A line, or several, beside the result, each as printable() has it: what is said of files,
+  /// classes and causes has names that others gave. That it cannot be written changes nothing.
   void say(std::string_view line) const;
-  /// What was asked for.
+  /// What was asked for, each line likewise.
   Printed print_result(std::string_view lines) const;
   /// What became of what another writes to `out`: `failed` is the errno of its last write, or 0.
   Printed printed(int failed) const;
@@ -43,7 +44,7 @@ struct Console {
   bool is_read() const;
   /// Prints it; the exit code.
   int result(std::string_view lines) const;
-  /// Says the error, as it is, and gives the exit code of its kind: 2 where the input is at fault
+  /// Says the error and gives the exit code of its kind: 2 where the input is at fault
   /// (invalid_argument, not_found, already_exists, permission, malformed), else 1.
   int report(const Error& error) const;
 };

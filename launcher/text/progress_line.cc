@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "launcher/text/text_format.h"
+
 namespace sterna::launcher {
 
 ProgressLine::ProgressLine(const Clock& clock)
@@ -16,7 +18,7 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::show(std::string_view text) {
   constexpr Duration kFrameTime = std::chrono::milliseconds(100);
   if (!terminal_ || (shown_at_ && clock_.now() - *shown_at_ < kFrameTime)) return;
-  std::fprintf(stderr, "\r%.*s\x1b[K", static_cast<int>(text.size()), text.data());
+  std::fprintf(stderr, "\r%s\x1b[K", printable(text).c_str());
   shown_at_ = clock_.now();
 }
 

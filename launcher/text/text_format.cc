@@ -141,6 +141,18 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string printable_lines(std::string_view text) {
+  constexpr std::string_view kStay = "\n\t";
+  std::string result;
+  while (true) {
+    const std::size_t end = text.find_first_of(kStay);
+    result += printable(text.substr(0, end));
+    if (end == std::string_view::npos) return result;
+    result += text[end];
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string valid_utf8(std::string_view text) {
   std::string result;
   for_each_character(text, [&](std::string_view sequence, std::size_t) {

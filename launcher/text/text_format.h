@@ -30,6 +30,8 @@ std::string cut(std::string_view text, std::size_t width, std::string_view mark)
 /// `text` without what could move the cursor: control characters and escape sequences become '?',
 /// tabs a blank, bytes that are not UTF-8 '?'.
 std::string printable(std::string_view text);
+/// The same of a text of several lines, whose ends and tabs stay.
+std::string printable_lines(std::string_view text);
 /// `text` with '?' in place of each byte that is not UTF-8.
 std::string valid_utf8(std::string_view text);
 

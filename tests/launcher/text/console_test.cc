@@ -77,6 +77,16 @@ TEST(Console, AFileIsReadLater) {
   std::fclose(console.err);
 }
 
+TEST(Console, GivesATerminalNothingToObey) {
+  const Console console{std::tmpfile(), std::tmpfile()};
+  console.say("bad\x1b[31m3.png is damaged\nand \x1b]0;so on\a");
+  console.report({Errc::malformed, "bad\x1b[31m3.png: is no picture"});
+  EXPECT_EQ(console.result("bad\x1b[31m\ta table\n"), kExitDone);
+  EXPECT_EQ(written_to(console.err),
+            "bad?[31m3.png is damaged\nand ?]0;so on?\nbad?[31m3.png: is no picture\n");
+  EXPECT_EQ(written_to(console.out), "bad?[31m\ta table\n");
+}
+
 TEST(Console, TellsBadInputFromFailure) {
   const Console console{std::tmpfile(), std::tmpfile()};
   EXPECT_EQ(console.report({Errc::not_found, "x.toml: there is no such file"}), kExitBadInput);

@@ -72,6 +72,11 @@ TEST(Printable, TakesFromTextWhatMovesACursor) {
 
 TEST(Printable, LeavesWordsInAnyScript) { EXPECT_EQ(printable("ümläut 日本 😀"), "ümläut 日本 😀"); }
 
+TEST(Printable, OfSeveralLinesKeepsTheirEnds) {
+  EXPECT_EQ(printable_lines("a\tb\n\n\x1b[2Jc\r\n"), "a\tb\n\n?[2Jc?\n");
+  EXPECT_EQ(printable_lines(""), "");
+}
+
 TEST(Printable, IsAlwaysUtf8) {
   EXPECT_EQ(printable("\xFF"), "?");
   EXPECT_EQ(printable("a\xE6\x97"), "a??");          // cut off
