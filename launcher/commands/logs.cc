@@ -6,12 +6,14 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <optional>
 
 #include "launcher/commands/visit.h"
 #include "launcher/past/elsewhere.h"
+#include "launcher/text/growing_file.h"
 #include "launcher/text/json_line.h"
+#include "launcher/text/line_splitter.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
 #include "runtime/loop/signal_watch.h"
@@ -33,40 +35,55 @@ struct LogsOptions : VisitOptions {
   bool follow = false;
 };
 
-/// The lines of one process's log, as they come.
-class Lines {
- public:
-  explicit Lines(std::string name) : name_(std::move(name)) {}
-  std::uint64_t offset = 0;
+/// One process's log, as far as it was read.
+struct Log {
+  std::string name;
+  LineSplitter splitter{};
+  std::uint64_t offset = 0;              ///< of what its process was asked for
+  std::uint64_t lines_end = 0;           ///< behind the last whole line of that
+  std::optional<GrowingFile> here = {};  ///< in the run's directory, behind that
+  bool wanted = true;                    ///< the last line that has a time was
+};
+using Logs = std::map<std::string, Log>;
 
-  void take(std::string_view bytes, std::vector<std::string>& out, const LogsOptions& options,
-            const std::string& since) {
-    pending_ += bytes;
-    std::size_t begin = 0;
-    for (std::size_t end = 0; (end = pending_.find('\n', begin)) != std::string::npos;
-         begin = end + 1) {
-      const std::string line = pending_.substr(begin, end - begin);
+/// Prints lines of logs as they are read.
+class LogPrinter {
+ public:
+  /// `options` and `console` must outlive it.
+  LogPrinter(const LogsOptions& options, std::string since, const Console& console)
+      : options_(options), since_(std::move(since)), console_(console) {}
+
+  void print(Log& log, const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) {
       // Our lines begin with the time; others belong to the one before.
       constexpr std::size_t kStamp = 20;
       if (line.size() > kStamp && line[4] == '-' && line[10] == 'T') {
-        wanted_ = since.empty() || line.substr(0, since.size()) >= since;
+        log.wanted = since_.empty() || line.substr(0, since_.size()) >= since_;
       }
-      if (!wanted_) continue;
-      if (options.json) {
-        out.push_back(json_line({{"process", name_}, {"line", line}}));
-      } else if (options.actor.empty()) {
-        out.push_back(fmt::format("{:<12} {}", name_, printable(line)));
-      } else {
-        out.push_back(printable(line));
-      }
+      if (log.wanted) text += printed_form(log.name, line) + "\n";
     }
-    pending_.erase(0, begin);
+    if (!text.empty() && goes_on()) printed_ = console_.print_result(text);
   }
+  /// The last words of a log, which may have no end.
+  void print_rest(Log& log, std::string rest) {
+    if (!rest.empty()) print(log, {std::move(rest)});
+  }
+  /// False: nobody reads on, or nothing more can be written.
+  bool goes_on() const { return printed_ == Printed::written && console_.is_read(); }
+  int exit() const { return exit_of(printed_); }
 
  private:
-  std::string name_;
-  std::string pending_;
-  bool wanted_ = true;
+  std::string printed_form(const std::string& name, const std::string& line) const {
+    if (options_.json) return json_line({{"process", name}, {"line", line}});
+    if (options_.actor.empty()) return fmt::format("{:<12} {}", name, printable(line));
+    return printable(line);
+  }
+
+  const LogsOptions& options_;
+  std::string since_;
+  const Console& console_;
+  Printed printed_ = Printed::written;
 };
 
 /// "2026-11-21T08:00:00" of so long ago.
@@ -82,16 +99,17 @@ Result<std::string> stamp_of(const std::string& since) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(then));
 }
 
-bool print(const std::vector<std::string>& lines, const Console& console) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text.empty() || console.print_result(text);
+/// What there is to be read of it now.
+void print_all(Log& log, GrowingFile& file, LogPrinter& printer) {
+  do {
+    printer.print(log, file.lines());
+  } while (file.has_more() && printer.goes_on());
 }
 
 /// Of a run that is over: what its directory holds.
 int from_directory(const RunState& state, const LogsOptions& options, const std::string& since,
                    const Console& console) {
-  std::vector<std::string> lines;
+  LogPrinter printer(options, since, console);
   std::error_code failed;
   bool any = false;
   std::vector<std::filesystem::path> files;
@@ -105,29 +123,29 @@ int from_directory(const RunState& state, const LogsOptions& options, const std:
     const std::string name = path.stem().string();
     if (!options.actor.empty() && name != options.actor) continue;
     any = true;
-    std::ifstream file(path, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    Lines(name).take(text, lines, options, since);
+    Log log{.name = name};
+    GrowingFile file(path.string());
+    print_all(log, file, printer);
+    printer.print_rest(log, file.take_rest());
   }
   if (!any) {
     return console.report(
         {Errc::not_found, fmt::format("{}/logs has no log of {}", state.run_directory,
                                       options.actor.empty() ? "anyone" : options.actor)});
   }
-  return print(lines, console) ? kExitDone : kExitFailed;
+  return printer.exit();
 }
 
-/// What was written to a log in the run's directory since it was read last; false: there is none
-/// here.
-bool read_here(const RunState& state, const std::string& name, Lines& log,
-               std::vector<std::string>& lines, const LogsOptions& options,
-               const std::string& since) {
-  std::ifstream file(fmt::format("{}/logs/{}.log", state.run_directory, name), std::ios::binary);
-  if (!file) return false;
-  file.seekg(static_cast<std::streamoff>(log.offset));
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  log.offset += text.size();
-  log.take(text, lines, options, since);
+/// What was written to a log in the run's directory behind the lines that were read; false: there
+/// is none here.
+bool print_here(const RunState& state, Log& log, LogPrinter& printer) {
+  const std::string path = fmt::format("{}/logs/{}.log", state.run_directory, log.name);
+  std::error_code missing;
+  const std::uintmax_t size = std::filesystem::file_size(path, missing);
+  // Of a log of another host the end may be missing.
+  if (missing || (!log.here && size < log.lines_end)) return false;
+  if (!log.here) log.here = GrowingFile::behind(path, log.lines_end);
+  print_all(log, *log.here, printer);
   return true;
 }
 
@@ -139,61 +157,72 @@ bool keeper_is_gone(const RunState& state) {
   return now->keeper.is_gone() || now->keeper.machine != Keeper::this_process().machine;
 }
 
-using Logs = std::map<std::string, Lines>;
-
 /// Of a run that has ended while it was followed: the last lines of each log, the keeper's own
 /// last words among them.
-int last_lines(Loop& loop, const RunVisitor& visitor, const RunState& state, Logs& logs,
-               const LogsOptions& options, const std::string& since, const Console& console) {
-  if (!state.head.empty()) return kExitDone;  // they lie there
+void print_last_lines(Loop& loop, const RunVisitor& visitor, const RunState& state, Logs& logs,
+                      LogPrinter& printer) {
+  if (!state.head.empty()) return;  // they lie there
   const Time until = loop.now() + kKeeperEndsWithin;
   while (!visitor.interrupted() && !keeper_is_gone(state) && loop.now() < until) {
     loop.run_until([&] { return visitor.interrupted(); }, loop.now() + kKeeperLook);
   }
-  std::vector<std::string> lines;
-  for (auto& [name, log] : logs) read_here(state, name, log, lines, options, since);
-  return print(lines, console) ? kExitDone : kExitFailed;
+  for (auto& [name, log] : logs) {
+    const bool here = print_here(state, log, printer);
+    printer.print_rest(log, here ? log.here->take_rest() : log.splitter.take_rest());
+  }
+}
+
+/// What was added to a log, by the process that writes it.
+void print_new(RunVisitor& visitor, ProcessId process, Log& log, LogPrinter& printer) {
+  while (printer.goes_on()) {
+    const Result<FilePiece> piece = visitor.read_file({process, log.name + ".log", log.offset});
+    if (!piece || piece->bytes.empty()) return;
+    const std::string_view text = text_of(piece->bytes.view());
+    if (const std::size_t end = text.rfind('\n'); end != std::string_view::npos) {
+      log.lines_end = log.offset + end + 1;
+    }
+    log.offset += text.size();
+    printer.print(log, log.splitter.take(text));
+  }
 }
 
 int follow(Loop& loop, RunVisitor& visitor, const RunState& state, const LogsOptions& options,
            const std::string& since, const Console& console) {
   Logs logs;
-  while (true) {
+  LogPrinter printer(options, since, console);
+  const auto log_of = [&logs](const std::string& name) -> Log& {
+    return logs.try_emplace(name, Log{.name = name}).first->second;
+  };
+  while (printer.goes_on()) {
     const Result<Overview> overview = visitor.look();
     if (!overview && visitor.interrupted()) return kExitDone;
     if (!overview && options.follow) break;
     if (!overview) return console.report(overview.error());
     bool known = options.actor.empty();
-    std::vector<std::string> lines;
     for (const ProcessStatus& member : overview->members) {
       const std::string& name = member.identity.name;
       if (!options.actor.empty() && name != options.actor) continue;
       known = true;
-      Lines& log = logs.try_emplace(name, name).first->second;
-      while (true) {
-        const Result<FilePiece> piece =
-            visitor.read_file({member.process, name + ".log", log.offset});
-        if (!piece || piece->bytes.empty()) break;
-        log.offset += piece->bytes.size();
-        log.take({reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size()}, lines,
-                 options, since);
-      }
+      Log& log = log_of(name);
+      print_new(visitor, member.process, log, printer);
+      if (!options.follow) printer.print_rest(log, log.splitter.take_rest());
     }
     if (options.actor == kLauncher) {
-      known = read_here(state, kLauncher, logs.try_emplace(kLauncher, kLauncher).first->second,
-                        lines, options, since);
+      Log& log = log_of(kLauncher);
+      known = print_here(state, log, printer);
+      if (known && !options.follow) printer.print_rest(log, log.here->take_rest());
     }
     if (!known) {
       return console.report(
           {Errc::not_found, fmt::format("the run has no process \"{}\"", options.actor)});
     }
-    if (!print(lines, console)) return kExitFailed;
-    if (!options.follow) return kExitDone;
+    if (!options.follow) return printer.exit();
     const bool goes_on = visitor.pause(kFollowInterval);
     if (visitor.interrupted()) return kExitDone;
     if (!goes_on) break;
   }
-  return last_lines(loop, visitor, state, logs, options, since, console);
+  if (printer.goes_on()) print_last_lines(loop, visitor, state, logs, printer);
+  return printer.exit();
 }
 
 std::vector<std::string> words_for(const LogsOptions& options) {

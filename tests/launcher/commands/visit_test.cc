@@ -1,6 +1,7 @@
 // What is said of runs that are over, or not there: status, watch, list, logs, down; and of one
 // that cannot be kept: up.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -23,6 +24,7 @@ using HostCommands = CommandTest;
 using ListCommand = CommandTest;
 using LogsCommand = CommandTest;
 using DirectoryCommands = CommandTest;
+using EventsCommand = CommandTest;
 using DownCommand = CommandTest;
 using UpCommand = CommandTest;
 
@@ -144,6 +146,37 @@ TEST_F(LogsCommand, ReadsTheDirectoryOfARunThatIsOver) {
   const Said nobody = sterna({"logs", "mnist-1", "worker7"});
   EXPECT_EQ(nobody.exit, 2);
   EXPECT_THAT(nobody.err, HasSubstr("has no log of worker7"));
+}
+
+TEST_F(LogsCommand, HasLastWordsThatHaveNoEnd) {
+  const RunState state = ended("mnist-1", 0);
+  std::filesystem::create_directories(state.run_directory + "/logs");
+  write("mnist-1/logs/server0.log", "terminate called");
+  write("mnist-1/logs/worker0.log", "2026-01-01T00:00:00Z hello\n2026-01-01T00:00:01Z and go");
+  EXPECT_EQ(sterna({"logs"}).out,
+            "server0      terminate called\nworker0      2026-01-01T00:00:00Z hello\n"
+            "worker0      2026-01-01T00:00:01Z and go\n");
+  EXPECT_EQ(sterna({"logs", "server0"}).out, "terminate called\n");
+}
+
+TEST_F(LogsCommand, ReadsLongLogsAPieceAtATimeAndNoPipe) {
+  const RunState state = ended("mnist-1", 0);
+  std::filesystem::create_directories(state.run_directory + "/logs");
+  ASSERT_EQ(::mkfifo((state.run_directory + "/logs/pipe.log").c_str(), 0600), 0);
+  write("mnist-1/logs/a.log", std::string(3 << 20, 'x') + "\nnext\n");
+  const std::string out = sterna({"logs"}).out;
+  EXPECT_LT(out.size(), 70'000U) << "a line without an end is cut";
+  EXPECT_TRUE(out.ends_with("x\na            next\n"));
+}
+
+TEST_F(EventsCommand, SayWhichLineIsNone) {
+  const std::string run = folder / "run";
+  std::filesystem::create_directories(run);
+  write("run/events.jsonl",
+        "{\"time\":1e17,\"kind\":\"began\",\"step\":0}\n{\"time\":5,\"what\":\"ours\"}\n");
+  const Said said = sterna({"events", run.c_str()});
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_EQ(said.err, run + "/events.jsonl:2: is no event of this program\n");
 }
 
 TEST_F(LogsCommand, WantsToKnowHowLongAgo) {
