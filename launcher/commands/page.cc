@@ -15,6 +15,8 @@
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/overview.h"
 #include "launcher/record/read_metrics.h"
+#include "launcher/text/line_splitter.h"
+#include "launcher/text/shell_word.h"
 #include "runtime/loop/signal_watch.h"
 #include "runtime/remote/remote_script.h"
 
@@ -74,10 +76,15 @@ Result<std::string> forwarded_page(const Elsewhere& there, const std::string& ru
   if (!run.empty() && !plain_for_shell(run)) {
     return Error{Errc::invalid_argument, "\"" + run + "\" cannot stand in a line for a shell"};
   }
+  if (!plain_for_shell(there.work)) {
+    return Error{Errc::invalid_argument,
+                 "host.work \"" + there.work + "\" cannot stand in a line for a shell"};
+  }
   return fmt::format(
       "ssh -t -L {0}:127.0.0.1:{0} {1} '$(ls -t {2}/bundles/*/bin/sterna | head -n 1) page {3}"
       "--port {0}'",
-      port == 0 ? kForwardedPort : port, there.ssh, there.work, run.empty() ? "" : run + " ");
+      port == 0 ? kForwardedPort : port, shell_word(there.ssh), there.work,
+      run.empty() ? "" : run + " ");
 }
 
 int print_forwarded(const Elsewhere& there, const std::string& run, std::int64_t port,
@@ -106,8 +113,9 @@ class FarLogs {
         log.mute = !piece;  // or it would hold the others up again and again
         if (!piece || piece->bytes.empty()) break;
         log.offset += piece->bytes.size();
-        log.rest += text_of(piece->bytes.view());
-        take_lines(log.rest, lines);
+        for (std::string& line : log.splitter.take(text_of(piece->bytes.view()))) {
+          lines.push_back(std::move(line));
+        }
       }
       if (!lines.empty()) page_.log(member.identity.name, lines);
     }
@@ -116,20 +124,9 @@ class FarLogs {
  private:
   struct Log {
     std::uint64_t offset = 0;
-    std::string rest = {};  ///< of a line that has no end yet
+    LineSplitter splitter = LineSplitter();
     bool mute = false;
   };
-  static void take_lines(std::string& text, std::vector<std::string>& lines) {
-    std::size_t begin = 0;
-    for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos;
-         begin = end + 1) {
-      lines.push_back(text.substr(begin, end - begin));
-    }
-    text.erase(0, begin);
-    constexpr std::size_t kLongest = std::size_t{64} << 10;
-    if (text.size() > kLongest) text.resize(kLongest);
-  }
-
   std::string directory_;
   PageServer& page_;
   std::map<std::string, Log> logs_;

@@ -95,7 +95,12 @@ Result<std::string> export_events(const std::string& run, const std::string& fol
     }
     return file->add(line);
   };
-  Result<void> written = for_each_metric(run, convert);
+  Result<void> added;  // what is wrong with the folder is nothing of the metrics
+  Result<void> written = for_each_metric(run, [&](const Json& line) {
+    added = convert(line);
+    return added;
+  });
+  if (!added) written = std::move(added);
   if (written && !file) {
     written = Error{Errc::not_found, run + "/metrics.jsonl: has no line"};
   }

@@ -37,7 +37,9 @@ constexpr std::string_view kScript =
     R"sh(if { gzip -dc < "$f" | tar -xf - -C "$t" && [ "$("$t/bin/$p" __bundle-hash)" = "$h" ]; } )sh"
     R"sh(2> "$t.why"; then rm -f "$t.why"; [ -e "$d" ] || mv "$t" "$d"; touch "$d"; rm -rf "$t" "$f"; )sh"
     R"sh([ "$f" = "$d.part" ] && rm -rf "$d.lock"; )sh"
-    R"sh(i=0; ls -t "$w/bundles" | while read -r o; do case $o in *.*) continue;; esac; )sh"
+    R"sh(i=0; ls -t "$w/bundles" | while read -r o; do case $o in *.*) )sh"
+    // What was interrupted may be gone on with for a week.
+    R"sh([ -z "$(find "$w/bundles/$o" -prune -mtime +6)" ] || rm -rf "$w/bundles/$o"; continue;; esac; )sh"
     R"sh(i=$((i+1)); [ $i -gt $k ] || continue; for e in /proc/[0-9]*/exe; do )sh"
     R"sh(case $(readlink "$e" 2>/dev/null) in "$w/bundles/$o"/*) continue 2;; esac; done; )sh"
     R"sh(rm -rf "$w/bundles/$o"; done; echo "STERNA unpacked"; )sh"

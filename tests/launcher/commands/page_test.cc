@@ -50,5 +50,10 @@ TEST_F(PageCommand, OnAnotherHostTheLineIsPrintedThatBringsItHere) {
             "~/.cache/sterna/bundles/*/bin/sterna | head -n 1) page mnist-1 --port 9000'\n");
 }
 
+TEST_F(PageCommand, TheHostStandsInThatLineAsOneWord) {
+  const Said said = sterna({"page", "--via", "a b;c", "--port", "9000"});
+  EXPECT_EQ(said.out.substr(0, said.out.find("'$(")), "ssh -t -L 9000:127.0.0.1:9000 'a b;c' ");
+}
+
 }  // namespace
 }  // namespace sterna::launcher

@@ -402,6 +402,15 @@ TEST_F(EventFileTest, ExportsARunWhoseLastLineIsCutAnywhere) {
   }
 }
 
+TEST_F(EventFileTest, ThatItsDiskIsFullIsNothingOfTheMetrics) {
+  const std::string run = run_with(std::string(kHeader) + "\n");
+  const FullDisk full(0);
+  const auto refused = export_events(run, folder.path() + "/other");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("/other/events.out.tfevents."));
+  EXPECT_THAT(refused.error().message, Not(HasSubstr("metrics.jsonl")));
+}
+
 TEST_F(EventFileTest, ExportSaysWhatItCannotDo) {
   const std::string run = run_with(std::string(kHeader) + "\n");
   ASSERT_TRUE(export_events(run, run).ok());

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "tests/temporary_folder.h"
 
@@ -47,6 +50,34 @@ TEST(RemoteScript, FindsABundleAndBecomesItsProgram) {
   const std::string said = run(remote_script(folder.path(), "HASH", "prog"), "run one two\\n");
   EXPECT_TRUE(parse_facts(said)->has_bundle);
   EXPECT_NE(said.find("\nI am one two\n"), std::string::npos) << said;
+}
+
+TEST(RemoteScript, ANewBundleMakesWhatWasInterruptedLongAgoGo) {
+  const TemporaryFolder folder;
+  const std::string bundles = folder / "bundles";
+  // A bundle whose program says that it is whole, as it is shipped.
+  const std::string packed = folder / "packed";
+  std::filesystem::create_directories(packed + "/bin");
+  std::ofstream(packed + "/bin/prog") << "#!/bin/sh\necho HASH\n";
+  std::filesystem::permissions(packed + "/bin/prog", std::filesystem::perms::owner_all);
+  std::filesystem::create_directories(bundles);
+  ASSERT_EQ(std::system(("tar -C " + packed + " -czf " + bundles + "/HASH.part bin").c_str()), 0);
+  const std::vector<std::string> old = {"OLD.part", "OLD.part.host.17", "OLD.new17", "OLD.lock"};
+  for (const std::string& name : old) {
+    const std::string left = bundles + "/" + name;
+    std::filesystem::create_directories(left);
+    std::ofstream(left + "/owner") << "1 elsewhere";
+    const auto now = std::filesystem::file_time_type::clock::now();
+    std::filesystem::last_write_time(left, now - std::chrono::hours(24 * 8));
+  }
+  std::ofstream(bundles + "/YOUNG.part") << "half";
+  const std::string said = run(remote_script(folder.path(), "HASH", "prog"), "unpack\\n");
+  EXPECT_NE(said.find("STERNA unpacked"), std::string::npos) << said;
+  for (const std::string& name : old) {
+    EXPECT_FALSE(std::filesystem::exists(bundles + "/" + name)) << name;
+  }
+  EXPECT_TRUE(std::filesystem::exists(bundles + "/YOUNG.part"));
+  EXPECT_TRUE(std::filesystem::exists(bundles + "/HASH/bin/prog"));
 }
 
 TEST(RemoteScript, IsOneLineThatAnyLoginShellHandsOn) {
