@@ -15,6 +15,7 @@
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/overview.h"
 #include "launcher/record/read_metrics.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/line_splitter.h"
 #include "launcher/text/shell_word.h"
 #include "runtime/loop/signal_watch.h"
@@ -58,8 +59,7 @@ Result<Meant> meant_by(const std::string& word) {
   std::error_code ignored;
   if (!word.empty() && fs::is_directory(word, ignored)) {
     STERNA_TRY(can_read(word));
-    Meant meant{fs::absolute(word).lexically_normal().string(), std::nullopt};
-    while (meant.directory.size() > 1 && meant.directory.back() == '/') meant.directory.pop_back();
+    Meant meant{absolute_directory(word), std::nullopt};
     for (const RunState& state : states ? states->all() : std::vector<RunState>()) {
       if (state.run_directory == meant.directory) meant.state = state;
     }

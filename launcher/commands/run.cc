@@ -36,11 +36,12 @@ int run_elsewhere(RealMachine& machine, const StartOptions& options, const Clust
   OwnerClient client(machine, owner_options(options, file, program, bundles, *view, console));
   const Result<RunState> started = client.start();
   if (!started && !client.over()) return before_the_run(started.error(), console);
-  if (started) keep_here(*started, console);
-  if (started && options.page) say_where_its_page_is(*started, console);
+  const Result<RunState> kept = started ? keep_here(*started) : started;
+  if (started && !kept) console.say(kept.error().message);
+  if (started && options.page) say_where_its_page_is(kept ? *kept : *started, console);
   const OwnerClient::Over over = client.wait();
-  if (const Result<RunStates> states = RunStates::of_user(); started && states) {
-    states->remove(started->id);
+  if (const Result<RunStates> states = RunStates::of_user(); kept && states) {
+    states->remove(kept->id);
   }
   view.reset();
   return print_end(options, over.exit, over.last_words, over.result_json, console);

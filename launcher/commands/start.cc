@@ -89,11 +89,10 @@ OwnerClientOptions owner_options(const StartOptions& options, const ClusterFile&
   return client;
 }
 
-void keep_here(RunState state, const Console& console) {
+Result<RunState> keep_here(RunState state) {
   state.operators.resize(state.operators.size() / 2);
-  const Result<RunStates> states = RunStates::of_user();
-  const Result<void> kept = states ? states->write(state) : Result<void>(states.error());
-  if (!kept) console.say(kept.error().message);
+  STERNA_ASSIGN(const RunStates states, RunStates::of_user());
+  return states.begin(std::move(state));
 }
 
 }  // namespace sterna::launcher

@@ -46,8 +46,8 @@ OwnerClientOptions owner_options(const StartOptions& options, const ClusterFile&
                                  const Program& program, const Bundles& bundles, RunView& view,
                                  const Console& console);
 
-/// Remembers a run that a head elsewhere keeps. It has a copy of its own; each of the two uses
-/// identities that the other does not.
-void keep_here(RunState state, const Console& console);
+/// Remembers a run that a head elsewhere keeps, and returns it as it is called here. The head has a
+/// copy of its own; each of the two uses identities that the other does not.
+Result<RunState> keep_here(RunState state);
 
 }  // namespace sterna::launcher

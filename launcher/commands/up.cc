@@ -15,6 +15,10 @@
 #include "launcher/past/queued_run.h"
 #include "launcher/past/run_visitor.h"
 #include "launcher/past/start_turn.h"
+#include "launcher/record/run_directory.h"
+#include "launcher/run/job_plan.h"
+#include "launcher/run/resume.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/machine_name.h"
 
 namespace sterna::launcher {
@@ -40,9 +44,8 @@ std::vector<std::string> without_effect(const StartOptions& options, const RunSt
   std::vector<std::string> idle;
   if (!options.given.overrides.empty()) idle.emplace_back("--set");
   if (!options.data.empty()) idle.emplace_back("--data");
-  const auto directory = std::filesystem::absolute(options.run_dir + "/").lexically_normal();
   if (!options.run_dir.empty() && state.head.empty() &&
-      directory.parent_path() != state.run_directory) {
+      absolute_directory(options.run_dir) != state.run_directory) {
     idle.emplace_back("--run-dir");
   }
   if (options.again() && state.supervisor.machine.empty()) idle.emplace_back("--again");
@@ -56,14 +59,33 @@ std::string sleep_warning(const ClusterFile& file) {
          "would not";
 }
 
+/// What the job itself would refuse, hours later. Where only the nodes see the directory, that is
+/// left to it.
+Result<void> check_directory(const StartOptions& options, ClusterFile file) {
+  RunDirectoryOptions where;
+  where.config = file.cluster.name;
+  where.explicit_path = options.run_dir;
+  const bool goes_on = file.trains() && file.checkpoint.on();
+  where.goes_on = goes_on || goes_on_in_place(file);
+  STERNA_TRY(RunDirectory::check(where));
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(options.run_dir, ignored)) return {};
+  if (goes_on) file = begun_again(std::move(file), options.run_dir);
+  if (counts_epochs(file)) file.job.steps = UINT64_MAX;  // how many they are, its data say
+  STERNA_ASSIGN(const auto from, checkpoint_to_resume(file, options.run_dir));
+  return check_may_write_into(options.run_dir, file, from.get());
+}
+
 /// `sterna up` where a queue keeps the run.
 int submit(RealMachine& machine, const JobQueue& queue, const StartOptions& options,
            const ClusterFile& file, const RunStates& states, const Console& console) {
+  if (const Result<void> can = check_directory(options, file); !can) {
+    return before_the_run(can.error(), console);
+  }
   const Result<Submitted> job =
       queue.submit(machine, file, {options.data, options.run_dir, options.again()});
   if (!job) return console.report(job.error());
   RunState state;
-  state.id = std::filesystem::path(job->run_directory).filename().string();
   state.name = file.cluster.name;
   state.file = std::filesystem::absolute(options.given.file).lexically_normal().string();
   state.run_directory = job->run_directory;
@@ -71,11 +93,13 @@ int submit(RealMachine& machine, const JobQueue& queue, const StartOptions& opti
   state.slurm_job = job->job;
   state.detached = true;
   state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  if (const Result<void> kept = states.write(state); !kept) {
+  Result<RunState> kept = states.begin(state);
+  if (!kept) {
     console.say(kept.error().message);
     console.say("end it with " + job->undo);
     return kExitFailed;
   }
+  state = std::move(kept).value();
   console.say(
       fmt::format("{0} is submitted as {1}; `sterna status {0}` asks after it, `sterna down {0}` "
                   "cancels it; it writes to {2}",
@@ -142,15 +166,18 @@ int up(const StartOptions& options, const Context& context) {
   how.order.detached = true;
   OwnerClient client(machine, std::move(how));
   Result<RunState> state = client.start();
+  if (state && head_is_remote(*file)) state = keep_here(std::move(state).value());
   if (state) {
-    if (Result<void> left = client.detach(); !left) state = left.error();
+    if (const Result<void> left = client.detach(); !left) {
+      if (head_is_remote(*file)) states->remove(state->id);
+      state = left.error();
+    }
   }
   view.reset();
   if (!state) {
     console.say(state.error().message);
     return client.over() && client.over()->exit != 0 ? client.over()->exit : kExitFailed;
   }
-  if (head_is_remote(*file)) keep_here(*state, console);
   const auto hosts = std::ranges::count(file->hosts, false, &HostSection::spare);
   console.say(fmt::format(
       "{} is up: {} actors on {} host{}; `sterna watch {}` shows it, `sterna down {}` "

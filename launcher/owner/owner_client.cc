@@ -26,6 +26,20 @@ RemotePlacerOptions placer_options(const OwnerClientOptions& options) {
 
 }  // namespace
 
+RunState as_ordered(RunState told, const ClusterFile& file, const OwnerOrder& order) {
+  told.name = file.cluster.name;
+  told.file = order.file_path;
+  told.run = order.run;
+  told.detached = order.detached;
+  told.placer = file.cluster.placer;
+  told.head = head_is_remote(file) ? file.cluster.head : "";
+  told.hosts = state_hosts(file);
+  told.slurm_job.clear();
+  told.ended.clear();
+  if (!told.head.empty()) told.keeper = told.supervisor = {};  // processes of that host
+  return told;
+}
+
 OwnerClient::OwnerClient(RealMachine& machine, OwnerClientOptions options)
     : machine_(machine),
       options_(std::move(options)),
@@ -156,7 +170,9 @@ void OwnerClient::told(const OwnerWord& word) {
   } else if (word.kind == "status") {
     if (const Result<RunStatus> status = parse_status(word.text)) options_.status(*status);
   } else if (word.kind == "started") {
-    if (Result<RunState> state = parse_state(word.text)) state_ = std::move(state).value();
+    if (Result<RunState> state = parse_state(word.text)) {
+      state_ = as_ordered(std::move(state).value(), options_.file, options_.order);
+    }
   } else if (word.kind == "running") {
     running_ = state_.has_value();
   } else if (word.kind == "detached") {

@@ -28,6 +28,10 @@ struct OwnerClientOptions {
   std::function<void(const RunStatus&)> status;
 };
 
+/// What the owner told of the run, with what the launcher knows better: of a head that somebody has
+/// taken only the run's id, its directory and how it is reached there are believed.
+RunState as_ordered(RunState told, const ClusterFile& file, const OwnerOrder& order);
+
 class OwnerClient {
  public:
   /// `machine` must outlive it.

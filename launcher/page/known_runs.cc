@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "launcher/page/run_story.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/growing_file.h"
 #include "launcher/text/json_line.h"
 #include "launcher/view/read_result.h"
@@ -16,11 +17,6 @@ namespace sterna::launcher {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path absolute(const std::string& directory) {
-  fs::path path = fs::absolute(directory).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
 
 Json in_short(const std::string& directory) {
   const Result<Json> result = read_result(directory);
@@ -34,15 +30,16 @@ Json in_short(const std::string& directory) {
 
 std::vector<KnownRun> known_runs(const std::string& directory,
                                  const std::vector<RunState>& remembered) {
-  std::set<fs::path> paths = {absolute(directory)};
+  const fs::path around = absolute_directory(directory);
+  std::set<fs::path> paths = {around};
   std::error_code failed;
-  for (fs::directory_iterator entry(absolute(directory).parent_path(), failed), end;
-       !failed && entry != end; entry.increment(failed)) {
+  for (fs::directory_iterator entry(around.parent_path(), failed), end; !failed && entry != end;
+       entry.increment(failed)) {
     paths.insert(entry->path());
   }
   for (const RunState& state : remembered) {
     if (state.head.empty() && !state.run_directory.empty()) {
-      paths.insert(absolute(state.run_directory));
+      paths.insert(absolute_directory(state.run_directory));
     }
   }
   std::vector<std::pair<fs::file_time_type, KnownRun>> dated;
@@ -60,7 +57,7 @@ std::vector<KnownRun> known_runs(const std::string& directory,
 }
 
 std::string known_runs_json(const std::vector<KnownRun>& runs, const std::string& own) {
-  const std::string own_path = absolute(own).string();
+  const std::string own_path = absolute_directory(own);
   Json json = Json::array();
   for (const KnownRun& run : runs) {
     json.push_back({{"name", run.name},

@@ -8,23 +8,27 @@ namespace {
 
 constexpr const char* kNotFound = "; `sterna status` will not find this run";
 
+Error not_found(const Error& why) { return {why.code, why.message + kNotFound}; }
+
 }  // namespace
 
 RememberedRun::~RememberedRun() {
   if (states_) states_->remove(state_.id);
 }
 
-void RememberedRun::write(RunState state, const std::string& head) {
+Result<std::string> RememberedRun::write(RunState state, const std::string& head) {
   for (StateHost& host : state.hosts) {
     if (host.name == head) host.ssh.clear();
   }
   state.head.clear();
   state.keeper = Keeper::this_process();
   const Result<RunStates> states = RunStates::of_user();
-  const Result<void> written = states ? states->write(state) : Result<void>(states.error());
-  if (!written) return console_.say(written.error().message + kNotFound);
+  if (!states) return not_found(states.error());
+  Result<RunState> written = states->begin(std::move(state));
+  if (!written) return not_found(written.error());
   states_ = *states;
-  state_ = std::move(state);
+  state_ = std::move(written).value();
+  return state_.id;
 }
 
 void RememberedRun::coordinator_is_at(const Contact& contact) {
@@ -53,7 +57,7 @@ void RememberedRun::ended(int exit, const std::string& last_words, const std::st
 void RememberedRun::write_again() {
   if (!states_) return;
   if (const Result<void> written = states_->write(state_); !written)
-    console_.say(written.error().message + kNotFound);
+    console_.say(not_found(written.error()).message);
 }
 
 }  // namespace sterna::launcher

@@ -10,7 +10,8 @@
 
 namespace sterna::launcher {
 
-/// Nothing is written before write(); what cannot be written is said, and changes nothing else.
+/// Nothing is written before write(); what cannot be written after that is said, and changes
+/// nothing else.
 class RememberedRun {
  public:
   explicit RememberedRun(const Console& console) : console_(console) {}
@@ -19,8 +20,9 @@ class RememberedRun {
   RememberedRun(const RememberedRun&) = delete;
   RememberedRun& operator=(const RememberedRun&) = delete;
 
-  /// `head` is this machine's name among the run's hosts.
-  void write(RunState state, const std::string& head);
+  /// `head` is this machine's name among the run's hosts. Returns the id (RunStates::begin()) by
+  /// which later commands find the run; fails where they will not.
+  Result<std::string> write(RunState state, const std::string& head);
   void coordinator_is_at(const Contact& contact);
   void has_host(const StateHost& host);
   /// A run that nobody watched leaves word of how it ended. One that is started again at once

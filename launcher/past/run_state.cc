@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,10 @@
 #include <sstream>
 
 #include "actors/checkpoint/saved.h"
+#include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/text/console.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/json_struct.h"
 #include "launcher/text/machine_name.h"
@@ -77,11 +81,52 @@ std::uint64_t number(const Json& json) { return std::stoull(json.get<std::string
 /// As RunState::run_directory has it; empty: the word is no path.
 std::string directory_named(const std::string& word) {
   if (word.find('/') == std::string::npos) return "";
-  std::error_code ignored;
-  std::filesystem::path path = std::filesystem::absolute(word, ignored).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();  // of "runs/mnist-1/"
-  return path.string();
+  return absolute_directory(word);
 }
+
+/// Not what its directory is called alone: so is another's.
+std::string id_with_number(const RunState& state) {
+  const std::string number = state.run == 0 ? state.slurm_job : hex(state.run);
+  return fmt::format("{}-{}", directory_name(state.run_directory), number);
+}
+
+/// Whether both are of one run, which a head that shares our home remembers there, too, or of one
+/// directory on one machine, as far as that is known here.
+bool are_of_one(const RunState& a, const RunState& b) {
+  if (a.run != 0 && a.run == b.run) return true;
+  const StateHost* head_of_a = remote_head(a);
+  const StateHost* head_of_b = remote_head(b);
+  return a.run_directory == b.run_directory && a.head == b.head &&
+         (head_of_a == nullptr ? "" : head_of_a->ssh) ==
+             (head_of_b == nullptr ? "" : head_of_b->ssh);
+}
+
+std::string id_among(const std::vector<RunState>& known, const RunState& state) {
+  for (const RunState& one : known) {
+    if (are_of_one(one, state)) return one.id;
+  }
+  const std::string name = directory_name(state.run_directory);
+  const bool taken = std::ranges::find(known, name, &RunState::id) != known.end();
+  return taken ? id_with_number(state) : name;
+}
+
+/// Of two who look for an id at once the second one looks once the first has written. Where the
+/// file system has no locks, nobody waits.
+class TurnOfFolder {
+ public:
+  explicit TurnOfFolder(const std::string& folder)
+      : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (folder_ >= 0 && ::flock(folder_, LOCK_EX) != 0 && errno == EINTR) continue;
+  }
+  TurnOfFolder(const TurnOfFolder&) = delete;
+  TurnOfFolder& operator=(const TurnOfFolder&) = delete;
+  ~TurnOfFolder() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+
+ private:
+  int folder_;
+};
 
 /// Why no run is known of the directory that `word` names.
 Error none_in(const std::string& directory, const std::string& word) {
@@ -144,6 +189,10 @@ bool Keeper::is_gone() const {
   return boot != boot_of_machine() || started != start_of(pid);
 }
 
+bool Keeper::is_here() const { return !machine.empty() && !is_elsewhere() && !is_gone(); }
+
+bool Keeper::is_elsewhere() const { return !machine.empty() && machine != machine_name(); }
+
 std::string state_text(const RunState& state) {
   Json json = {
       {"format", kStateFormat}, {"run", hex(state.run)}, {"schema_hash", hex(state.schema_hash)}};
@@ -184,6 +233,7 @@ Result<RunState> parse_state(std::string_view text) {
     RunState state = whole;
     state.run = number(json.at("run"));
     state.schema_hash = number(json.at("schema_hash"));
+    if (!is_run_id(state.id)) return Error{Errc::malformed, "a run is not called so"};
     return state;
   } catch (const std::exception& error) {
     return Error{Errc::malformed, error.what()};
@@ -207,9 +257,21 @@ Result<void> RunStates::make_folder() const {
 }
 
 Result<void> RunStates::write(const RunState& state) const {
+  if (!is_run_id(state.id)) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("no run can be remembered as \"{}\"", state.id)};
+  }
   STERNA_TRY(make_folder());
   if (!state.ended.empty()) forget_oldest();
   return write_atomically(folder_ + "/" + state.id, state_text(state), S_IRUSR | S_IWUSR);
+}
+
+Result<RunState> RunStates::begin(RunState state) const {
+  STERNA_TRY(make_folder());
+  const TurnOfFolder turn(folder_);
+  state.id = id_among(all(), state);
+  STERNA_TRY(write(state));
+  return state;
 }
 
 void RunStates::forget_oldest() const {
@@ -219,6 +281,7 @@ void RunStates::forget_oldest() const {
 }
 
 void RunStates::remove(const std::string& id) const {
+  if (!is_run_id(id)) return;
   std::error_code ignored;
   fs::remove(folder_ + "/" + id, ignored);
   for (std::size_t i = 0; i < kOperators; ++i) {
@@ -243,12 +306,19 @@ std::vector<RunState> RunStates::all() const {
     const Result<std::string> text = read_file(entry->path().string());
     if (!text) continue;
     Result<RunState> state = parse_state(*text);
-    if (state) states.push_back(std::move(state).value());
+    if (state && state->id == entry->path().filename()) {
+      states.push_back(std::move(state).value());
+    }
   }
   std::sort(states.begin(), states.end(), [](const RunState& a, const RunState& b) {
     return std::pair(a.began, a.id) < std::pair(b.began, b.id);
   });
   return states;
+}
+
+bool is_run_id(std::string_view word) {
+  return !word.empty() && word != "." && word != ".." && !word.ends_with(".lock") &&
+         word.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
 }
 
 bool is_abandoned(const RunState& state) {
@@ -284,7 +354,7 @@ Result<RunState> RunStates::find(const std::string& word) const {
   };
   std::vector<RunState> meant;
   for (const RunState& state : states) {
-    if (state.id == word) return state;
+    if (state.id == word || id_with_number(state) == word) return state;
     const bool here = state.head.empty() && !directory.empty();
     if (here && state.run_directory == directory) return state;
     if (word.empty() || state.name == word || state.id.starts_with(word)) meant.push_back(state);
@@ -309,6 +379,20 @@ Result<RunState> RunStates::find(const std::string& word) const {
                              states.size() == 1 ? "is only" : "are", listed(states, is_over))};
   }
   return Error{Errc::invalid_argument, fmt::format("say which run: {}", listed(meant, is_over))};
+}
+
+std::optional<StateHost> state_host(const ClusterFile& file, const HostSection& host) {
+  const bool remote = is_remote(file, host);
+  if (remote && host.ssh.empty() && placer_of(file).queue() == nullptr) return std::nullopt;
+  return StateHost{host.name, remote ? host.ssh : "", host.work};
+}
+
+std::vector<StateHost> state_hosts(const ClusterFile& file) {
+  std::vector<StateHost> hosts;
+  for (const HostSection& host : file.hosts) {
+    if (const auto one = state_host(file, host); one && !host.spare) hosts.push_back(*one);
+  }
+  return hosts;
 }
 
 std::vector<OperatorKeys> issue_operators() {

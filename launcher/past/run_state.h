@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ struct Keeper {
   /// False also where it is another machine's, and cannot be seen from here, and where there is
   /// none.
   bool is_gone() const;
+  /// It is a process of this machine, and goes on.
+  bool is_here() const;
+  /// It is another machine's.
+  bool is_elsewhere() const;
 };
 
 struct StateHost {
@@ -49,7 +54,7 @@ struct StateHost {
 };
 
 struct RunState {
-  std::string id;    ///< the run directory's name
+  std::string id;    ///< the run directory's name, or more (RunStates::begin())
   std::string name;  ///< cluster.name
   std::uint64_t run = 0;
   std::string file;           ///< the cluster file's absolute path
@@ -72,6 +77,9 @@ struct RunState {
   std::string ended;  ///< of a detached run that is over: its last words
   int exit = 0;       ///< of a detached run that is over: its exit code
 };
+
+/// Whether a run can be remembered by it: a plain name, and not that of a lock.
+bool is_run_id(std::string_view word);
 
 /// Who kept the run is gone without a word of how it ended: it was killed, or its machine was
 /// started anew.
@@ -101,6 +109,9 @@ class RunStates {
   /// For this user alone.
   Result<void> make_folder() const;
   Result<void> write(const RunState& state) const;
+  /// The same for the first time; returns it with its id, which is what its directory is called.
+  /// Where another directory's run is remembered by that, its number comes behind it.
+  Result<RunState> begin(RunState state) const;
   void remove(const std::string& id) const;
   /// Of one operator's identity: who uses it holds the lock.
   std::string lock_path(const std::string& id, const std::string& identity) const;
@@ -108,10 +119,10 @@ class RunStates {
   std::string start_lock_path(const std::string& file) const;
   /// All that can be read, oldest first.
   std::vector<RunState> all() const;
-  /// The one run that is meant: by its id, by the path of its directory on this machine, by its
-  /// name where only one has it, or only one that goes on, by the beginning of either; with an
-  /// empty word the only one that goes on, or else the only one there is. Else an error that lists
-  /// them.
+  /// The one run that is meant: by its id, also with its number behind it, as another machine may
+  /// call it; by the path of its directory on this machine, by its name where only one has it, or
+  /// only one that goes on, by the beginning of either; with an empty word the only one that goes
+  /// on, or else the only one there is. Else an error that lists them.
   Result<RunState> find(const std::string& word) const;
 
  private:
@@ -119,6 +130,12 @@ class RunStates {
   std::string folder_;
   std::function<bool(const RunState&)> abandoned_;
 };
+
+/// How a host of a run's file is remembered; none without ssh that is another machine: it cannot be
+/// asked, but for what its queue says.
+std::optional<StateHost> state_host(const ClusterFile& file, const HostSection& host);
+/// All of them that are no spare ones.
+std::vector<StateHost> state_hosts(const ClusterFile& file);
 
 /// kOperators identities, each with keys of its own.
 std::vector<OperatorKeys> issue_operators();

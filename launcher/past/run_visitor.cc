@@ -21,6 +21,9 @@ constexpr Duration kLookAgain = std::chrono::milliseconds(50);
 /// An identity that no other command uses now, and the descriptor that keeps it ours.
 Result<std::pair<const OperatorKeys*, int>> free_identity(const RunState& state) {
   STERNA_ASSIGN(const RunStates states, RunStates::of_user());
+  if (state.operators.empty()) {
+    return Error{Errc::unavailable, fmt::format("nothing of {} answers", state.id)};
+  }
   for (const OperatorKeys& keys : state.operators) {
     const std::string path = states.lock_path(state.id, keys.identity.name);
     const int lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);

@@ -17,7 +17,8 @@ namespace sterna::launcher {
 class RunVisitor {
  public:
   /// Fails (unavailable) if the coordinator does not answer within `patience`: the run is over, or
-  /// there is no way to it. `machine` must outlive it.
+  /// there is no way to it; overloaded where as many commands as may look at it do. `machine` must
+  /// outlive it.
   static Result<std::unique_ptr<RunVisitor>> visit(RealMachine& machine, const RunState& state,
                                                    Duration patience);
   ~RunVisitor();

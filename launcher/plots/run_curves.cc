@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "launcher/plots/run_file.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
@@ -62,14 +63,6 @@ void add(Group& group, OneRun run, std::vector<std::string>& words) {
   group.runs.push_back(std::move(run));
 }
 
-/// What it is called, however it was named: "runs/a/", ".".
-std::string folder_name(const std::string& run) {
-  std::error_code failed;
-  const fs::path absolute = fs::absolute(run, failed);
-  const fs::path path = (failed ? fs::path(run) : absolute).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
-}
-
 /// As many as runs where nobody knows.
 std::size_t seeds_of(const Group& group) {
   std::set<std::string> seeds;
@@ -90,7 +83,7 @@ std::vector<std::string> labels_of(const std::vector<Group>& groups) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Group& group = groups[g];
     std::string& label = labels[g];
-    if (label.empty()) label = folder_name(group.runs.front().path);
+    if (label.empty()) label = directory_name(group.runs.front().path);
     if (of_both) label += ", of " + group.of;
     if (group.first_step > 0) {
       label += fmt::format(", counted from step {} on", thousands(group.first_step));

@@ -15,9 +15,11 @@
 #include <iterator>
 #include <system_error>
 
-#include "launcher/record/own_name.h"
+#include "launcher/past/run_state.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/growing_file.h"
 #include "launcher/text/json_line.h"
+#include "launcher/text/own_name.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
 
@@ -67,11 +69,6 @@ bool is_locked(const Result<input::FolderLock>& lock) {
   return !lock && lock.error().code == Errc::already_exists;
 }
 
-std::string without_last_slashes(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
-}
-
 Error is_taken(const std::string& path) {
   if (is_locked(input::FolderLock::take(path))) return goes_on_there(path);
   return Error{
@@ -79,8 +76,16 @@ Error is_taken(const std::string& path) {
       fmt::format("the run directory {} exists; give another --run-dir or remove it", path)};
 }
 
-Result<std::string> make_explicit_folder(const std::string& given) {
-  std::string path = without_last_slashes(given);
+Result<void> check_name(const std::string& path) {
+  const std::string name = directory_name(path);
+  if (is_run_id(name)) return {};
+  return Error{Errc::invalid_argument,
+               fmt::format("the run directory {}: no run can be called \"{}\"; give another "
+                           "--run-dir",
+                           path, name)};
+}
+
+Result<std::string> make_explicit_folder(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   if (!parent.empty()) STERNA_TRY(make_parents(parent));
   if (mkdir(path.c_str(), 0755) == 0) return path;
@@ -170,9 +175,9 @@ std::optional<std::string> run_identity(const std::string& run_dir) {
 
 Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
   std::error_code ignored;
-  const bool there =
-      options.goes_on && std::filesystem::is_directory(options.explicit_path, ignored);
-  std::string path = options.explicit_path;
+  std::string path = without_last_slashes(options.explicit_path);
+  if (!path.empty()) STERNA_TRY(check_name(path));
+  const bool there = options.goes_on && std::filesystem::is_directory(path, ignored);
   if (!there) {
     STERNA_ASSIGN(path, path.empty() ? make_own_folder(options) : make_explicit_folder(path));
   }
@@ -196,6 +201,7 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
 Result<void> RunDirectory::check(const RunDirectoryOptions& options) {
   const bool own = options.explicit_path.empty();
   const std::string path = without_last_slashes(own ? options.parent : options.explicit_path);
+  if (!own) STERNA_TRY(check_name(path));
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(path, ignored);
   if (!own && folder && options.goes_on) return {};
@@ -208,16 +214,17 @@ Result<void> RunDirectory::check(const RunDirectoryOptions& options) {
   return check_free_space(at.string(), path, options.minimum_free);
 }
 
-std::string RunDirectory::log_path(std::string_view actor) const {
-  return fmt::format("{}/logs/{}.log", path_, actor);
-}
-
 Result<void> RunDirectory::write_resolved(const ClusterFile& file) {
   return write_atomically(resolved_path(), resolved(file));
 }
 
 Result<void> RunDirectory::write_result(const RunResult& result) {
   return write_atomically(result_path(), to_json(result) + "\n");
+}
+
+bool RunDirectory::has_result() const {
+  std::error_code ignored;
+  return std::filesystem::exists(result_path(), ignored);
 }
 
 void RunDirectory::forget_result() const {

@@ -57,6 +57,7 @@ class RunDirectory {
  public:
   /// Makes the folder, checks the disk's free space, and writes the first line of metrics.jsonl.
   /// An explicit path that exists is already_exists; a name of our own gets "-2", "-3", … instead.
+  /// One whose name no run can be remembered by (is_run_id()) is invalid_argument.
   /// One in which another process goes on is already_exists, too. Nothing is left behind on an
   /// error.
   static Result<RunDirectory> create(const RunDirectoryOptions& options);
@@ -64,6 +65,7 @@ class RunDirectory {
   /// something to do before that takes long.
   static Result<void> check(const RunDirectoryOptions& options);
 
+  /// As it was given, without a last slash.
   const std::string& path() const { return path_; }
   /// run_identity() of it.
   const std::string& identity() const { return identity_; }
@@ -76,7 +78,6 @@ class RunDirectory {
   std::string status_path() const { return path_ + "/" + std::string(kStatusFile); }
   std::string checkpoints_path() const { return path_ + "/" + actors::kCheckpointFolder; }
   std::string logs_path() const { return path_ + "/logs"; }
-  std::string log_path(std::string_view actor) const;
 
   Result<void> write_resolved(const ClusterFile& file);
   /// Whether it is new; else it was there from a run before.
@@ -87,7 +88,9 @@ class RunDirectory {
   LineFile take_events() { return std::move(events_); }
   /// Writes result.json whole or not at all.
   Result<void> write_result(const RunResult& result);
-  /// Removes what the run that this one goes on with wrote of its end: it has not ended any more.
+  /// Whether the run that this one goes on with has written its own.
+  bool has_result() const;
+  /// Removes what that one wrote of its end: it has not ended any more.
   void forget_result() const;
   Result<void> write_status(const RunStatus& status);
   /// Removes the folder with all that is in it: of a run that never was. What was there before

@@ -16,6 +16,7 @@
 #include "kernels/optimizer/schedule.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/job_plan.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/shell_word.h"
 #include "launcher/view/read_result.h"
@@ -128,7 +129,7 @@ bool goes_on_in_place(const ClusterFile& file) {
 namespace {
 
 /// Whether a run without a checkpoint may begin in this directory: what lies there is replaced.
-Result<void> check_may_begin(const std::string& run_dir) {
+Result<void> check_may_begin(const std::string& run_dir, const ClusterFile& file) {
   std::error_code failed;
   if (std::filesystem::is_empty(run_dir, failed) || failed) return {};  // or it is not there
   const char* const why = has_ended(run_dir, 0) ? "there is a run that has ended, and no checkpoint"
@@ -136,10 +137,27 @@ Result<void> check_may_begin(const std::string& run_dir) {
                                                   : "it is no run's directory, and not empty";
   if (why == nullptr) return {};
   return Error{Errc::already_exists,
-               fmt::format("checkpoint.resume: {}: {}; give another --run-dir", run_dir, why)};
+               fmt::format("{}{}: {}; give another --run-dir",
+                           goes_on_in_place(file) ? "checkpoint.resume: " : "the run directory ",
+                           run_dir, why)};
+}
+
+/// Whether the run in this directory made the checkpoint.
+bool made_in(const std::string& run_dir, const actors::SavedCheckpoint& from) {
+  const std::filesystem::path folder = absolute_directory(from.folder);
+  const std::filesystem::path own = std::filesystem::path(run_dir) / actors::kCheckpointFolder;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(folder.parent_path(), own, ignored)) return true;
+  return !from.manifest.run.empty() && from.manifest.run == run_identity(run_dir);
 }
 
 }  // namespace
+
+Result<void> check_may_write_into(const std::string& run_dir, const ClusterFile& file,
+                                  const actors::SavedCheckpoint* from) {
+  if (from != nullptr && made_in(run_dir, *from)) return {};
+  return check_may_begin(run_dir, file);
+}
 
 std::string only_of(const ClusterFile& file, const std::string& identity) {
   return file.checkpoint.folder.empty() ? "" : identity;
@@ -179,7 +197,7 @@ Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
   if (!file.trains() || !file.checkpoint.resume.given) return Found();
   Result<actors::SavedCheckpoint> found = find(file, run_dir);
   if (!found && goes_on_in_place(file) && found.error().code == Errc::not_found) {
-    STERNA_TRY(check_may_begin(run_dir));
+    STERNA_TRY(check_may_begin(run_dir, file));
     return Found();
   }
   if (!found) return Error(found.error()).in("checkpoint.resume");

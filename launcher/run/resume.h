@@ -57,6 +57,12 @@ Result<std::optional<input::FolderLock>> take_checkpoint_folder(const ClusterFil
 Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
     const ClusterFile& file, const std::string& run_dir);
 
+/// Whether a run that goes on from that, null: from nothing, may write into this directory, which
+/// need not be there: `from` is a checkpoint of the run in it, or it is empty, or its run has not
+/// ended. Else already_exists, in a line: what lies there would be replaced.
+Result<void> check_may_write_into(const std::string& run_dir, const ClusterFile& file,
+                                  const actors::SavedCheckpoint* from);
+
 /// The job, where it goes on from that; null: nothing.
 actors::JobConfig going_on_from(const actors::SavedCheckpoint* from, actors::JobConfig job);
 

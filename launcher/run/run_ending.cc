@@ -8,6 +8,7 @@
 #include "actors/weights/trained_weights.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/run/resume.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
@@ -16,8 +17,7 @@ namespace {
 /// Where the run's files are, for who reads it on another machine, or later from another folder.
 std::string place_of(const WholeRunOptions& options, const std::string& directory) {
   if (head_is_remote(options.file)) return options.file.cluster.head + ":" + directory;
-  return options.detached ? std::filesystem::absolute(directory).lexically_normal().string()
-                          : directory;
+  return options.detached ? absolute_directory(directory) : directory;
 }
 
 /// What a job that trained to its end came to.

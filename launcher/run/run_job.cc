@@ -230,9 +230,9 @@ class Job {
     cluster_.emplace(machine_, registry_, std::move(how), placer_.get());
     cluster_->set_events(std::move(events));
     STERNA_TRY(cluster_->start());
-    outcome_.started = true;
     if (options_.file.chaos.allow) cluster_->allow_faults();
-    if (options_.started) options_.started(*cluster_);
+    if (options_.started) STERNA_TRY(options_.started(*cluster_));
+    outcome_.started = true;
     if (options_.file.trains() && options_.file.gradient.codec == actors::kAutoCodec) {
       STERNA_ASSIGN(job, with_codecs_chosen(job));
       STERNA_ASSIGN(specs, specs_of(options_.file, job, options_.weights));

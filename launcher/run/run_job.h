@@ -49,8 +49,8 @@ struct JobOptions {
                                                  const std::function<bool()>& interrupted)>
       make_placer;
   std::vector<Contact> operators;  ///< who may look at the run and end it
-  /// The coordinator can be dialled.
-  std::function<void(Cluster&)> started;
+  /// The coordinator can be dialled. An error ends the job, which has not begun then.
+  std::function<Result<void>(Cluster&)> started;
   /// It was lost and has come again, and is dialled there now.
   std::function<void(const Contact&)> coordinator_again;
   /// An operator made a host one of the run's.

@@ -33,6 +33,7 @@
 #include "launcher/run/run_init.h"
 #include "launcher/scrape/metrics_server.h"
 #include "launcher/summary/event_file.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
@@ -80,22 +81,14 @@ Result<std::unique_ptr<PageServer>> page_of(const WholeRunOptions& options,
   return page;
 }
 
-/// None for a host without ssh that is another machine: it cannot be asked, but for what its queue
-/// says.
-std::optional<StateHost> state_of(const ClusterFile& file, const HostSection& host) {
-  const bool remote = is_remote(file, host);
-  if (remote && host.ssh.empty() && placer_of(file).queue() == nullptr) return std::nullopt;
-  return StateHost{host.name, remote ? host.ssh : "", host.work};
-}
-
 RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
                   const RunDirectory& directory, std::vector<OperatorKeys> operators) {
   RunState state;
-  state.id = std::filesystem::path(directory.path()).filename().string();
+  state.id = directory_name(directory.path());
   state.name = options.file.cluster.name;
   state.run = cluster.run();
   state.file = std::filesystem::absolute(options.file_path).lexically_normal().string();
-  state.run_directory = std::filesystem::absolute(directory.path()).lexically_normal().string();
+  state.run_directory = absolute_directory(directory.path());
   state.head = head_is_remote(options.file) ? options.file.cluster.head : "";
   state.placer = options.file.cluster.placer;
   const JobQueue* queue = placer_of(options.file).queue();
@@ -107,11 +100,7 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.network = cluster.options().network;
   state.coordinator = cluster.coordinator();
   state.operators = std::move(operators);
-  for (const HostSection& host : options.file.hosts) {
-    if (const auto one = state_of(options.file, host); one && !host.spare) {
-      state.hosts.push_back(*one);
-    }
-  }
+  state.hosts = state_hosts(options.file);
   return state;
 }
 
@@ -124,13 +113,6 @@ void note_unkept(const Result<void>& kept, RunResult& result, const Console& con
   }
   result.exit = kExitFailed;
   result.cause = kept.error().message;
-}
-
-void keep(RunDirectory& directory, MetricsFiles& metrics, RunResult& result,
-          const Console& console) {
-  note_unkept(metrics.close(), result, console);
-  result.lost_metrics = metrics.lost();
-  note_unkept(directory.write_result(result), result, console);
 }
 
 /// Says to those who look at the run what the screen shows, twice a second at most.
@@ -206,8 +188,12 @@ class WholeRun {
     STERNA_TRY(find_where_it_begins());
     STERNA_TRY(look_at_first_weights());
     STERNA_TRY(make_directory());
-    tell_where_it_begins();
-    STERNA_TRY(open_records());
+    Result<void> ready = furnish_directory();
+    if (ready) ready = open_records();
+    if (!ready) {
+      directory_->discard();
+      return ready;
+    }
     plan_job();
     plan_what_is_told();
     return {};
@@ -226,7 +212,7 @@ class WholeRun {
     return from_ ? static_cast<std::int64_t>(from_->manifest.step) : 0;
   }
   std::string absolute_directory() const {
-    return std::filesystem::absolute(directory_->path()).lexically_normal().string();
+    return launcher::absolute_directory(directory_->path());
   }
 
   Result<void> look_at_what_is_given() {
@@ -272,6 +258,9 @@ class WholeRun {
                   [&](const std::string& line) { console().say(line); });
     }
     STERNA_ASSIGN(from_, checkpoint_to_resume(file_, options_.run_dir));
+    if (directory_for(file_).goes_on) {
+      STERNA_TRY(check_may_write_into(options_.run_dir, file_, from_.get()));
+    }
     return from_ != nullptr ? check_same_net(*from_, file_, data_) : Result<void>();
   }
 
@@ -282,18 +271,14 @@ class WholeRun {
     }
     now_ = std::chrono::system_clock::now();
     STERNA_ASSIGN(directory_, RunDirectory::create(directory_for(file_)));
-    Result<std::unique_ptr<PageServer>> page = page_of(options_, *directory_);
-    if (!page) {
-      directory_->discard();
-      return std::move(page).error();
-    }
-    page_ = std::move(page).value();
-    Result<std::optional<input::FolderLock>> taken = take_checkpoint_folder(file_);
-    if (!taken) {
-      directory_->discard();
-      return std::move(taken).error();
-    }
-    checkpoint_folder_ = std::move(taken).value();
+    return {};
+  }
+
+  /// What of it is there before the job begins. In one that was there before, what describes the
+  /// run stays as it is until then.
+  Result<void> furnish_directory() {
+    STERNA_ASSIGN(page_, page_of(options_, *directory_));
+    STERNA_ASSIGN(checkpoint_folder_, take_checkpoint_folder(file_));
     // The run again, from this file alone: with the data that it is given now.
     resolved_ = file_;
     if (!file_.checkpoint.folder.empty()) {
@@ -303,8 +288,10 @@ class WholeRun {
     if (!data_.dir.empty()) {
       resolved_.data.dir = std::filesystem::absolute(data_.folder()).string();
     }
-    STERNA_TRY(directory_->write_resolved(resolved_));
-    return keep_class_names(*directory_, file_, data_);
+    if (directory_->made()) STERNA_TRY(directory_->write_resolved(resolved_));
+    STERNA_TRY(keep_class_names(*directory_, file_, data_));
+    tell_where_it_begins();
+    return {};
   }
 
   /// Once nobody else has the directory.
@@ -341,7 +328,13 @@ class WholeRun {
     events_->append(
         {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
     note_passed_over(first_step());
-    if (directory_->made()) return {};
+    return {};
+  }
+
+  /// The job has begun, and what the run before left in this directory is not its end any more.
+  Result<void> take_over_directory() {
+    if (std::exchange(has_begun_, true) || directory_->made()) return {};
+    STERNA_TRY(directory_->write_resolved(resolved_));
     directory_->forget_result();
     metrics_.append(to_json(Restart{.step = first_step(), .cause = "the run was begun again"},
                             in_unix_seconds(now_)));
@@ -375,8 +368,8 @@ class WholeRun {
     job_.resolved = launcher::resolved(resolved_);
     job_.weights = std::filesystem::absolute(directory_->weights_path()).string();
     job_.log_directory = std::filesystem::absolute(directory_->logs_path()).string();
-    const std::string name = std::filesystem::path(directory_->path()).filename().string();
-    job_.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(SteadyClock().now().ns));
+    job_.id = fmt::format("{}-{:08x}", directory_name(directory_->path()),
+                          static_cast<std::uint32_t>(SteadyClock().now().ns));
     job_.make_placer = options_.make_placer;
     if (!job_.make_placer) {
       job_.make_placer = [this](auto progress, const auto& interrupted) {
@@ -393,14 +386,14 @@ class WholeRun {
 
   /// Whom the job tells what.
   void plan_what_is_told() {
-    job_.started = [this](Cluster& cluster) { started(cluster); };
+    job_.started = [this](Cluster& cluster) { return started(cluster); };
     job_.coordinator_again = [this](const Contact& contact) {
       remembered_.coordinator_is_at(contact);
     };
     job_.host_added = [this](const std::string& name) {
       const auto host = std::ranges::find(file_.hosts, name, &HostSection::name);
       if (host == file_.hosts.end()) return;
-      if (const auto one = state_of(file_, *host)) remembered_.has_host(*one);
+      if (const auto one = state_host(file_, *host)) remembered_.has_host(*one);
     };
     job_.codecs_chosen = [this](const GradientSection& gradient) {
       resolved_.gradient = gradient;
@@ -448,13 +441,25 @@ class WholeRun {
         one.left_out_examples == 1 ? "is" : "are"));
   }
 
-  void started(Cluster& cluster) {
-    reports_.set_cluster(&cluster);
+  Result<void> started(Cluster& cluster) {
     RunState state = state_of(options_, cluster, *directory_, operators_);
     if (file_.checkpoint.on()) state.resume = resume_;
     state.checkpoints = job_.checkpoints;
-    remembered_.write(state, file_.cluster.head);
+    Result<std::string> id = remembered_.write(state, file_.cluster.head);
+    if (!id && !may_go_unremembered()) return std::move(id).error();
+    if (!id) say(id.error().message);
+    if (id) state.id = *id;
+    STERNA_TRY(take_over_directory());
+    reports_.set_cluster(&cluster);
     if (options_.started && job_.restarts.empty()) options_.started(state);
+    return {};
+  }
+
+  /// What nobody watches must be found again (launcher/past/start_turn.h). A queue's run has been
+  /// remembered since it was submitted, and one that goes on is not ended for it.
+  bool may_go_unremembered() const {
+    return !options_.detached || has_begun_ || options_.begun ||
+           placer_of(file_).queue() != nullptr;
   }
 
   /// The job, and once more as often as it goes on after a loss.
@@ -518,15 +523,19 @@ class WholeRun {
                                 outcome_.stop.survivors));
     }
     WholeRunEnd end;
-    const bool kept = outcome_.started || result.exit != kExitFailed || !job_.restarts.empty();
+    const bool ran = outcome_.started || result.exit != kExitFailed || !job_.restarts.empty();
+    const bool kept = ran || !directory_->made();
+    const bool may_be_tried_again = !ran && !directory_->made() && from_ != nullptr;
+    if (may_be_tried_again && result.resume.empty() && own_checkpoint(outcome_, job_)) {
+      result.resume = resume_;  // once what is in its way is put right
+    }
     if (kept) {
       keep_all();
-      end.last_words = last_words(options_, outcome_);
     } else {
       // There was nobody to run yet: the cause is all that is worth keeping.
       directory_->discard();
-      end.last_words = result.cause;
     }
+    end.last_words = ran ? last_words(options_, outcome_) : result.cause;
     end.result = result;
     end.stop = outcome_.stop;
     end.told_to_end = outcome_.told_to_end || outcome_.told_while_stopping;
@@ -540,8 +549,12 @@ class WholeRun {
 
   void keep_all() {
     RunResult& result = outcome_.record.result;
-    keep_confusion(*directory_, outcome_.record.confusion, console());
-    keep_status(*directory_, outcome_.record.status, console());
+    // Of one that did not get to begin in it, what the directory says is as true as before.
+    const bool says_more = has_begun_ || !directory_->has_result();
+    if (says_more) {
+      keep_confusion(*directory_, outcome_.record.confusion, console());
+      keep_status(*directory_, outcome_.record.status, console());
+    }
     events_->append({.kind = "ended",
                      .step = result.steps,
                      .cause = result.exit == kExitDone ? "done" : result.cause,
@@ -549,7 +562,9 @@ class WholeRun {
     if (const Result<void> closed = events_->close(); !closed) {
       console().say(closed.error().message);
     }
-    keep(*directory_, metrics_, result, console());
+    note_unkept(metrics_.close(), result, console());
+    result.lost_metrics = metrics_.lost();
+    if (says_more) note_unkept(directory_->write_result(result), result, console());
   }
 
   RealMachine& machine_;
@@ -574,7 +589,8 @@ class WholeRun {
   MetricsFiles metrics_;
   MetricsFile* for_tensorboard_ = nullptr;  ///< one of them: what only TensorBoard shows
   std::optional<EventLog> events_;
-  std::string resume_;  ///< the command that goes on with it
+  std::string resume_;      ///< the command that goes on with it
+  bool has_begun_ = false;  ///< the job has: what is in the directory is this run's
   JobOptions job_;
   std::int64_t step_ = 0;                          ///< that was shown last
   std::map<std::string, std::uint64_t> left_out_;  ///< by subset: of its last evaluation

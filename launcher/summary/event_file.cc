@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "launcher/record/own_name.h"
 #include "launcher/record/read_metrics.h"
 #include "launcher/text/machine_name.h"
+#include "launcher/text/own_name.h"
 #include "launcher/text/whole_number.h"
 #include "runtime/base/file.h"
 

@@ -1,5 +1,9 @@
 // Runs that are killed and go on, with real processes and files: the same bits as without a break.
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -212,6 +216,97 @@ TEST_F(RunCheckpoint, WithoutOneNothingThatIsDoneOrIsNotOursIsReplaced) {
   EXPECT_EQ(foreign.exit_code(kPatience), 2) << foreign.story();
   EXPECT_THAT(foreign.err(), HasSubstr("notes: it is no run's directory, and not empty"));
   EXPECT_EQ(content_of(path("notes/result.json")), "mine");
+}
+
+TEST_F(RunCheckpoint, NorWhereItIsStartedAgainWithCheckpointsElsewhere) {
+  std::filesystem::create_directory(path("notes"));
+  write("notes/result.json", "mine");
+  for (const char* again : {"0", "1"}) {
+    Arguments arguments = with({"checkpoint.every_steps=5", "checkpoint.folder=" + path("kept")});
+    arguments.insert(arguments.end(), {"--run-dir", "notes", "--again", again});
+    SternaProgram& foreign = run(arguments);
+    EXPECT_EQ(foreign.exit_code(kPatience), 2) << foreign.story();
+    EXPECT_THAT(foreign.err(), HasSubstr("notes: it is no run's directory, and not empty"));
+    EXPECT_EQ(content_of(path("notes/result.json")), "mine");
+    EXPECT_FALSE(exists("notes/resolved.toml"));
+  }
+  Arguments finished = with({"checkpoint.every_steps=5", "checkpoint.folder=" + path("kept")});
+  finished.insert(finished.end(), {"--run-dir", "run"});
+  ASSERT_EQ(run(finished).exit_code(kPatience), 0);
+  std::filesystem::remove_all(path("kept"));
+  const std::string weights = content_of(path("run/weights.safetensors"));
+  finished.insert(finished.end(), {"--again", "1", "--set", "job.seed=3"});
+  SternaProgram& again = run(finished);
+  EXPECT_EQ(again.exit_code(kPatience), 2) << again.story();
+  EXPECT_EQ(content_of(path("run/weights.safetensors")), weights);
+}
+
+/// As many ports as the processes of this job take, and others have them all.
+class TakenPorts {
+ public:
+  TakenPorts() {
+    for (int tries = 0; tries < 100 && low_ == 0; ++tries) {
+      for (const int socket : sockets_) ::close(socket);
+      sockets_.clear();
+      low_ = bound(0);
+      for (int port = low_ + 1; low_ > 0 && port < low_ + kMany; ++port) {
+        if (bound(port) == 0) low_ = 0;
+      }
+    }
+  }
+  TakenPorts(const TakenPorts&) = delete;
+  TakenPorts& operator=(const TakenPorts&) = delete;
+  ~TakenPorts() {
+    for (const int socket : sockets_) ::close(socket);
+  }
+  std::string range() const { return fmt::format("{}-{}", low_, low_ + kMany - 1); }
+
+ private:
+  static constexpr int kMany = 16;
+  int bound(int port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockets_.push_back(socket);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    socklen_t size = sizeof(address);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    const bool is = ::bind(socket, any, size) == 0 && ::listen(socket, 1) == 0 &&
+                    ::getsockname(socket, any, &size) == 0;
+    return is ? ntohs(address.sin_port) : 0;
+  }
+  std::vector<int> sockets_;
+  int low_ = 0;
+};
+
+TEST_F(RunCheckpoint, OneThatCannotGoOnLeavesWhatWasSaidOfTheEndBefore) {
+  const TakenPorts taken;
+  const std::vector<std::string> more = {"job.steps=40", "cluster.transport=tcp",
+                                         "cluster.ports=" + taken.range()};
+  ASSERT_EQ(kept("run").exit_code(kPatience), 0);
+  const std::string before = content_of(path("run/result.json"));
+  const std::string status = content_of(path("run/status.json"));
+  const std::string resolved = content_of(path("run/resolved.toml"));
+  SternaProgram& failed = kept("run", more);
+  EXPECT_EQ(failed.exit_code(kPatience), 1) << failed.story();
+  EXPECT_EQ(content_of(path("run/result.json")), before);
+  EXPECT_EQ(content_of(path("run/status.json")), status);
+  EXPECT_EQ(content_of(path("run/resolved.toml")), resolved);
+  const auto last_event = [this] {
+    return nlohmann::json::parse(lines_of(content_of(path("run/events.jsonl"))).back());
+  };
+  EXPECT_EQ(last_event()["kind"], "ended");
+  // As if whoever kept it had been killed.
+  std::filesystem::remove(path("run/result.json"));
+  SternaProgram& again = kept("run", more);
+  EXPECT_EQ(again.exit_code(kPatience), 1) << again.story();
+  EXPECT_EQ(result()["exit"], 1);
+  EXPECT_EQ(result()["cause"], last_event()["cause"]);
+  EXPECT_EQ(content_of(path("run/resolved.toml")), resolved);
+  ASSERT_EQ(kept("run", {"job.steps=40"}).exit_code(kPatience), 0);
+  EXPECT_EQ(result()["steps"], 40);
+  EXPECT_EQ(result()["exit"], 0);
+  EXPECT_NE(content_of(path("run/resolved.toml")), resolved);
 }
 
 TEST_F(RunCheckpoint, OneThatCannotBeMadeIsSaidAndTheRunGoesOn) {

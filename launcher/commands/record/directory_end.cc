@@ -11,6 +11,7 @@
 #include "input/files/folder_lock.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/resume.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/shell_word.h"
 #include "launcher/text/text_format.h"
@@ -22,12 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kFormat = 1;
-
-fs::path absolute(const std::string& directory) {
-  std::error_code ignored;
-  const fs::path path = fs::absolute(directory, ignored).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
 
 bool has(const fs::path& directory, std::string_view file) {
   std::error_code ignored;
@@ -123,7 +118,7 @@ std::string DirectoryEnd::told_of(const std::string& name) const {
 }
 
 Result<DirectoryEnd> directory_end(const std::string& directory) {
-  const fs::path path = absolute(directory);
+  const fs::path path = absolute_directory(directory);
   Result<Json> result = read_result(path.string());
   if (!result && result.error().code == Errc::permission) {
     return Error{Errc::permission, directory + ": Permission denied"};

@@ -191,11 +191,48 @@ TEST(RunState, IsNotAbandonedWhileSomebodyStartsItsKeeperAgain) {
   EXPECT_TRUE(is_abandoned(state));
 }
 
+TEST_F(RunStatesTest, RunsWhoseDirectoriesAreCalledTheSameAreRememberedApart) {
+  const auto begun = [&](const std::string& directory, std::uint64_t run) {
+    RunState state = state_named("", "mnist");
+    state.run_directory = directory;
+    state.run = run;
+    const Result<RunState> written = states.begin(state);
+    EXPECT_TRUE(written.ok()) << written.error().message;
+    return written ? written->id : "";
+  };
+  EXPECT_EQ(begun("/mine/runs/long", 1), "long");
+  EXPECT_EQ(begun("/yours/runs/long", 0xabc), "long-0000000000000abc");
+  EXPECT_EQ(states.all().size(), 2U);
+  EXPECT_EQ(begun("/mine/runs/long", 2), "long") << "it goes on in its directory";
+  EXPECT_EQ(begun("/yours/runs/long", 3), "long-0000000000000abc");
+  EXPECT_EQ(states.all().size(), 2U);
+  EXPECT_EQ(states.find("/yours/runs/long")->run, 3U);
+  states.remove("long-0000000000000abc");
+  EXPECT_EQ(states.find("long")->run, 2U);
+  EXPECT_EQ(states.find("long-0000000000000002")->id, "long") << "as another machine may call it";
+}
+
+TEST_F(RunStatesTest, WhatIsNoPlainNameIsNoRuns) {
+  const std::string outside = folder.path() + "/state/sterna/mine";
+  ASSERT_TRUE(states.make_folder().ok());
+  std::ofstream(outside) << "mine";
+  for (const char* id : {"", ".", "..", "../mine", "a/b", "mnist.lock"}) {
+    EXPECT_FALSE(is_run_id(id)) << id;
+    EXPECT_FALSE(states.write(state_named(id, "mnist")).ok()) << id;
+    EXPECT_EQ(parse_state(state_text(state_named(id, "mnist"))).error().code, Errc::malformed);
+    states.remove(id);
+  }
+  EXPECT_TRUE(std::filesystem::exists(outside));
+  EXPECT_TRUE(is_run_id("mnist-1.locked"));
+  EXPECT_TRUE(states.all().empty());
+}
+
 TEST_F(RunStatesTest, AFileThatIsNoneIsPassedOver) {
   ASSERT_TRUE(states.write(state_named("mnist-1", "mnist")).ok());
   std::ofstream(folder.path() + "/state/sterna/runs/other") << "{\"format\":\"one\"}";
   std::ofstream(folder.path() + "/state/sterna/runs/broken") << "{\"format\":1,\"id\":7}";
   std::ofstream(folder.path() + "/state/sterna/runs/empty");
+  std::ofstream(folder.path() + "/state/sterna/runs/copy") << state_text(state_named("x", "x"));
   EXPECT_EQ(states.all().size(), 1U);
 }
 

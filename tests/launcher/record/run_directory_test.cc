@@ -43,7 +43,6 @@ TEST_F(RunDirectoryTest, IsNamedAfterTheConfigAndTheUtcTime) {
   const auto directory = RunDirectory::create(options());
   ASSERT_TRUE(directory.ok()) << directory.error().message;
   EXPECT_EQ(directory->path(), folder_.path() + "/runs/lenet-20260102T030405Z");
-  EXPECT_EQ(directory->log_path("worker0"), directory->path() + "/logs/worker0.log");
   EXPECT_TRUE(std::filesystem::is_directory(directory->logs_path()));
 }
 
@@ -138,6 +137,33 @@ TEST_F(RunDirectoryTest, OneThatIsThereWillDoForARunThatGoesOnInIt) {
   EXPECT_FALSE(RunDirectory::check(mine).ok());
   mine.goes_on = true;
   EXPECT_TRUE(RunDirectory::check(mine).ok());
+}
+
+TEST_F(RunDirectoryTest, OneThatIsGoneOnInIsCalledAsANewOneIs) {
+  RunDirectoryOptions mine = options();
+  mine.explicit_path = folder_.path() + "/run/";
+  ASSERT_TRUE(RunDirectory::create(mine).ok());
+  mine.goes_on = true;
+  const auto again = RunDirectory::create(mine);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->path(), folder_.path() + "/run");
+  EXPECT_FALSE(again->made());
+  EXPECT_EQ(again->identity().substr(0, 4), "run@");
+}
+
+TEST_F(RunDirectoryTest, OneThatNoRunCanBeRememberedByIsAnError) {
+  for (const char* name : {"/run.lock", "/run.lock/", "/a/../run.lock"}) {
+    RunDirectoryOptions mine = options();
+    mine.explicit_path = folder_.path() + name;
+    for (const bool goes_on : {false, true}) {
+      mine.goes_on = goes_on;
+      EXPECT_EQ(RunDirectory::check(mine).error().code, Errc::invalid_argument);
+      const auto directory = RunDirectory::create(mine);
+      ASSERT_FALSE(directory.ok()) << name;
+      EXPECT_THAT(directory.error().message, HasSubstr("no run can be called \"run.lock\""));
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/run.lock"));
 }
 
 TEST_F(RunDirectoryTest, MetricsAreJsonLinesWhoseFirstNamesTheFormat) {

@@ -113,6 +113,40 @@ TEST_F(CheckpointFolderTest, ThatOthersShareItGoesOnFromItsOwn) {
   EXPECT_EQ(begun_again(file_, run).checkpoint.resume.given, false) << "one of the same name";
 }
 
+TEST_F(CheckpointFolderTest, OnlyWhoGoesOnFromItsOwnReplacesWhatIsThere) {
+  namespace fs = std::filesystem;
+  const std::string run = folder_ / "run";
+  const auto refused = [&](const actors::SavedCheckpoint* from) {
+    const Result<void> may = check_may_write_into(run, file_, from);
+    return may ? "" : may.error().message;
+  };
+  EXPECT_EQ(refused(nullptr), "") << "it is not there";
+  fs::create_directories(run);
+  EXPECT_EQ(refused(nullptr), "") << "it is empty";
+  std::ofstream(run + "/notes.txt") << "mine";
+  const std::string foreign =
+      run + ": it is no run's directory, and not empty; give another --run-dir";
+  EXPECT_EQ(refused(nullptr), "the run directory " + foreign);
+  const std::string shared = folder_ / "shared";
+  keep_checkpoint(shared, 10, "mine@60.500000");
+  const auto from = actors::open_checkpoint(shared);
+  ASSERT_TRUE(from.ok()) << from.error().message;
+  EXPECT_EQ(refused(&*from), "the run directory " + foreign) << "another run made that";
+  file_.checkpoint.resume.given = true;
+  EXPECT_EQ(refused(&*from), "checkpoint.resume: " + foreign);
+  std::ofstream(run + "/metrics.jsonl") << R"({"kind":"run","run":"runs/mine","time":60.5})"
+                                           "\n";
+  std::ofstream(run + "/result.json") << R"({"exit":0,"steps":10})";
+  EXPECT_EQ(refused(&*from), "") << "its own";
+  EXPECT_THAT(refused(nullptr), HasSubstr("there is a run that has ended, and no checkpoint"));
+  keep_checkpoint(shared, 20, "other@1.000000");
+  const auto other = actors::open_checkpoint(shared);
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  EXPECT_THAT(refused(&*other), HasSubstr("there is a run that has ended"));
+  fs::remove(run + "/result.json");
+  EXPECT_EQ(refused(&*other), "") << "it has not ended";
+}
+
 class ResumedJob : public testing::Test {
  protected:
   ResumedJob() : data_{folder_.path(), "digits"} {
