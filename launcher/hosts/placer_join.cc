@@ -11,6 +11,17 @@
 namespace sterna::launcher {
 namespace {
 
+/// What a launcher that was killed left there. Whoever goes on in the run's directory has it alone,
+/// so nobody waits for who may still bring such a file to its host.
+void remove_files_of_before(const std::string& folder) {
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored)) std::filesystem::remove(entry->path(), ignored);
+  }
+}
+
 class Joining final : public Placer {
  public:
   bool ships() const override { return false; }
@@ -18,6 +29,7 @@ class Joining final : public Placer {
                                          const NodeStart& start) const override {
     JoinPlacerOptions options;
     options.folder = start.run_directory + "/join";
+    remove_files_of_before(options.folder);
     for (const HostSection& host : file.hosts) {
       if (is_remote(file, host)) options.hosts.insert(host.name);
     }

@@ -1,10 +1,13 @@
 // placer = "slurm": the hosts are those of the allocation that this process is in; without one,
 // `sterna up` submits a batch script that runs the file, and Slurm keeps the run.
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <ctime>
 #include <filesystem>
@@ -14,7 +17,9 @@
 #include "launcher/hosts/slurm_batch.h"
 #include "launcher/hosts/slurm_commands.h"
 #include "launcher/hosts/slurm_step.h"
+#include "launcher/text/directory_path.h"
 #include "launcher/text/environment.h"
+#include "launcher/text/own_name.h"
 #include "launcher/text/shell_word.h"
 #include "runtime/base/file.h"
 #include "runtime/remote/bundle.h"
@@ -45,14 +50,40 @@ std::vector<std::string> own_programs() {
 
 std::string script_beside(const std::string& run_directory) { return run_directory + ".sbatch"; }
 
-/// A directory below "runs" that no other run of this folder has.
-std::string new_directory(const std::string& name) {
+/// Makes the script of a run in this directory, still empty; false, with errno, where it cannot.
+bool make_script(const std::string& run_directory) {
+  constexpr mode_t kMode = 0644;
+  const int file =
+      ::open(script_beside(run_directory).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+  if (file >= 0) ::close(file);
+  return file >= 0;
+}
+
+/// A directory below "runs" that no other run of this folder has, whose script is made.
+Result<std::string> new_directory(const std::string& name) {
+  STERNA_TRY(make_directory("runs"));
   const std::string base =
       fmt::format("runs/{}-{:%Y%m%dT%H%M%SZ}", name, fmt::gmtime(std::time(nullptr)));
-  std::string directory = base;
-  for (int n = 2; fs::exists(script_beside(directory)); ++n)
-    directory = fmt::format("{}-{}", base, n);
-  return directory;
+  return make_own_name(base, "-", "the batch script of ", [](const std::string& path) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return make_script(path);
+    errno = EEXIST;
+    return false;
+  });
+}
+
+/// The given one, whose script is made; that of a run that is there, and goes on, is its own.
+Result<std::string> given_directory(const std::string& given) {
+  const std::string path = absolute_directory(given);
+  STERNA_TRY(make_directory(fs::path(path).parent_path()));
+  if (make_script(path)) return path;
+  if (errno != EEXIST) return system_error("cannot create " + script_beside(path), errno);
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return path;
+  return Error{Errc::already_exists,
+               fmt::format("{} exists: a run was submitted into {}, which is not there yet; "
+                           "give another --run-dir, or remove it",
+                           script_beside(path), path)};
 }
 
 /// As people find it from here.
@@ -74,15 +105,19 @@ class SlurmQueue final : public JobQueue {
     script.programs = own_programs();
     script.again = what.again.value_or(kTimesAgain);
     if (!what.data.empty()) script.data = fs::absolute(what.data).lexically_normal().string();
-    fs::path directory = what.run_dir.empty() ? new_directory(file.cluster.name) : what.run_dir;
-    directory = fs::absolute(directory).lexically_normal();
-    if (!directory.has_filename()) directory = directory.parent_path();  // "X/"
-    script.run_directory = directory.string();
-    STERNA_TRY(make_directory(directory.parent_path()));
+    STERNA_ASSIGN(const std::string directory, what.run_dir.empty()
+                                                   ? new_directory(file.cluster.name)
+                                                   : given_directory(what.run_dir));
+    script.run_directory = absolute_directory(directory);
     const std::string path = shown(script_beside(script.run_directory));
     STERNA_TRY(write_atomically(path, slurm_script(file, request, script)));
     const Result<std::string> said = output_of(machine, {"sbatch", "--parsable", path});
-    if (!said) return Error{Errc::unavailable, said.error().in("sbatch refuses " + path).message};
+    if (!said) {
+      // So that the same command may be tried again.
+      std::error_code ignored;
+      if (!fs::exists(script.run_directory, ignored)) fs::remove(path, ignored);
+      return Error{Errc::unavailable, said.error().in("sbatch refuses " + path).message};
+    }
     const std::string job = said->substr(0, said->find(';'));
     return Submitted{
         job, script.run_directory,

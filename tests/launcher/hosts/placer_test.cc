@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <thread>
+#include <vector>
 
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/slurm_commands.h"
@@ -93,6 +96,25 @@ TEST(JoinPlacer, WritesAFileForWhomItAwaits) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() + "/join/b"));
 }
 
+TEST(JoinPlacer, ReplacesWhatALauncherLeftThatWasKilled) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "join");
+  for (const char* host : {"b", "gone"}) std::ofstream(folder / "join" / host) << "of before";
+  const ClusterFile file = file_of("join");
+  RealMachine machine;
+  NodeStart start;
+  start.run_directory = folder.path();
+  start.say = [](std::string_view) {};
+  const auto nodes = placer_of(file).nodes(machine, file, start);
+  ASSERT_TRUE(nodes.ok());
+  EXPECT_FALSE(std::filesystem::exists(folder / "join/gone"));
+  Bootstrap bootstrap;
+  bootstrap.kind = ProcessKind::NODE;
+  bootstrap.host = "b";
+  const auto spawned = nodes.value()->spawn(bootstrap, {});
+  EXPECT_TRUE(spawned.ok()) << spawned.error().message;
+}
+
 TEST(SlurmPlacer, RunsOnTheNodesOfItsAllocationByThemselves) {
   const ClusterFile file = file_of("slurm");
   EXPECT_TRUE(file.cluster.placing().brings_hosts);
@@ -111,31 +133,85 @@ TEST(SlurmPlacer, AloneHasAQueueThatKeepsRuns) {
   EXPECT_GT(queue->signals_take(), Duration::zero());
 }
 
-TEST(SlurmPlacer, SubmitsWithItsFilesBesideTheRunsDirectoryWhereverThatIs) {
-  const TemporaryFolder folder;
-  const std::string path = ::getenv("PATH");
-  const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::create_directory(folder / "here");
-  std::ofstream(folder / "sbatch") << "#!/bin/sh\necho 17\n";
-  std::filesystem::permissions(folder / "sbatch", std::filesystem::perms::owner_all);
-  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
-  std::filesystem::current_path(folder / "here");
-  ClusterFile file;
-  file.cluster.placer = "slurm";
-  file.cluster.name = "job";
-  RealMachine machine;
-  const auto job = placer_of(file).queue()->submit(machine, file, {"", folder.path() + "/x/run"});
-  const auto unnamed = placer_of(file).queue()->submit(machine, file, {"", ""});
-  std::filesystem::current_path(before);
-  ::setenv("PATH", path.c_str(), 1);
+/// A job "job" in a folder of its own, where Slurm takes every script, or none.
+class SlurmSubmission : public testing::Test {
+ protected:
+  SlurmSubmission() {
+    std::filesystem::create_directory(folder_ / "here");
+    takes_scripts(true);
+    ::setenv("PATH", (folder_.path() + ":" + path_).c_str(), 1);
+    std::filesystem::current_path(folder_ / "here");
+    file_.cluster.placer = "slurm";
+    file_.cluster.name = "job";
+  }
+  ~SlurmSubmission() override {
+    std::filesystem::current_path(before_);
+    ::setenv("PATH", path_.c_str(), 1);
+  }
+  void takes_scripts(bool takes) {
+    std::ofstream(folder_ / "sbatch") << (takes ? "#!/bin/sh\necho 17\n" : "#!/bin/sh\nexit 1\n");
+    std::filesystem::permissions(folder_ / "sbatch", std::filesystem::perms::owner_all);
+  }
+  Result<Submitted> submit(const std::string& run_dir) {
+    RealMachine machine;
+    return placer_of(file_).queue()->submit(machine, file_, {"", run_dir});
+  }
+  TemporaryFolder folder_;
+  ClusterFile file_;
+
+ private:
+  const std::string path_ = ::getenv("PATH");
+  const std::filesystem::path before_ = std::filesystem::current_path();
+};
+
+TEST_F(SlurmSubmission, HasItsFilesBesideTheRunsDirectoryWhereverThatIs) {
+  const auto job = submit(folder_.path() + "/x/run/");
+  const auto unnamed = submit("");
   ASSERT_TRUE(job.ok()) << job.error().message;
-  EXPECT_EQ(job->run_directory, folder.path() + "/x/run");
-  EXPECT_EQ(job->output, folder.path() + "/x/run.out");
-  EXPECT_TRUE(std::filesystem::exists(folder / "x/run.sbatch"));
+  EXPECT_EQ(job->run_directory, folder_.path() + "/x/run");
+  EXPECT_EQ(job->output, folder_.path() + "/x/run.out");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "x/run.sbatch"));
   ASSERT_TRUE(unnamed.ok()) << unnamed.error().message;
   EXPECT_THAT(unnamed->output, testing::MatchesRegex("runs/job-[0-9TZ]+\\.out"));
-  const auto scripts = std::filesystem::directory_iterator(folder / "here/runs");
+  const auto scripts = std::filesystem::directory_iterator(folder_ / "here/runs");
   EXPECT_EQ(std::distance(begin(scripts), end(scripts)), 1);
+}
+
+TEST_F(SlurmSubmission, HasADirectoryThatNoOtherOfTheSameMomentHas) {
+  constexpr std::size_t kAtOnce = 8;
+  std::vector<std::thread> threads;
+  std::vector<std::string> directories(kAtOnce);
+  for (std::string& directory : directories) {
+    threads.emplace_back([this, &directory] {
+      const auto job = submit("");
+      directory = job ? job->run_directory : job.error().message;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::set(directories.begin(), directories.end()).size(), kAtOnce);
+}
+
+TEST_F(SlurmSubmission, LeavesAnothersScriptAsItIs) {
+  std::ofstream(folder_ / "run.sbatch") << "mine";
+  const auto job = submit(folder_ / "run");
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().code, Errc::already_exists);
+  EXPECT_THAT(job.error().message, testing::HasSubstr("run.sbatch exists: "));
+  std::string content;
+  std::ifstream(folder_ / "run.sbatch") >> content;
+  EXPECT_EQ(content, "mine");
+  std::filesystem::create_directory(folder_ / "run");
+  EXPECT_TRUE(submit(folder_ / "run").ok()) << "that of the run that goes on there is its own";
+}
+
+TEST_F(SlurmSubmission, ThatIsRefusedMayBeTriedAgain) {
+  takes_scripts(false);
+  const auto refused = submit(folder_ / "run");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("sbatch refuses "));
+  takes_scripts(true);
+  const auto job = submit(folder_ / "run");
+  EXPECT_TRUE(job.ok()) << job.error().message;
 }
 
 TEST(SlurmJob, IsSaidAsPeopleReadIt) {
