@@ -1,5 +1,6 @@
 // sterna down: ends a run, politely, and makes sure on every host that nothing of it is left.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -21,7 +22,8 @@
 namespace sterna::launcher {
 namespace {
 
-/// The coordinator's answer comes when all actors have stopped; then nodes and owner end.
+/// The coordinator's answer comes when all actors have stopped; then nodes and owner end. Who keeps
+/// the run may take as long, for a checkpoint and for what hosts have of it.
 constexpr Duration kEndingTakes = std::chrono::seconds(60);
 constexpr Duration kVanishing = std::chrono::seconds(5);
 constexpr int kHexadecimal = 16;
@@ -42,7 +44,8 @@ struct Down {
   std::size_t hosts = 0;
   std::string queue;  ///< of a run that one kept, with the job
   std::string job;
-  std::string resume;  ///< the command that goes on with it, where it has a checkpoint
+  bool goes_on = false;  ///< nothing was done to it, as `errors` say
+  std::string resume;    ///< the command that goes on with it, where it has a checkpoint
   std::vector<std::string> errors;
 };
 
@@ -101,18 +104,71 @@ void remove_sockets(RealMachine& machine, const RunState& state, const Down& dow
   }
 }
 
+/// Who has to end with the run: where somebody starts its keeper again, that one first, which ends
+/// the keeper. Null: no process of this machine.
+const Keeper* keeper_here(const RunState& state) {
+  for (const Keeper* keeper : {&state.supervisor, &state.keeper}) {
+    if (keeper->is_here() && keeper->pid != ::getpid()) return keeper;
+  }
+  return nullptr;
+}
+
+/// Whether nobody here keeps the run any more, at the latest after `patience`.
+bool is_let_go(RealMachine& machine, const RunState& state, Duration patience) {
+  constexpr Duration kLookAgain = std::chrono::milliseconds(50);
+  const Time until = machine.loop().now() + patience;
+  while (keeper_here(state) != nullptr && machine.loop().now() < until) {
+    machine.loop().run_until([] { return false; }, machine.loop().now() + kLookAgain);
+  }
+  return keeper_here(state) == nullptr;
+}
+
+/// Who keeps the run here would start it again, whatever is killed of it. One that nobody has told
+/// to end is told as a batch system does, so that it makes a checkpoint where the file has any; one
+/// that does not hear is killed.
+void end_keeper(RealMachine& machine, const RunState& state, const Console& console, Down& down) {
+  if (down.stopped && is_let_go(machine, state, kEndingTakes)) return;
+  if (const Keeper* keeper = keeper_here(state)) {
+    console.say(
+        fmt::format("{}: process {}, which keeps it, is told to end", state.id, keeper->pid));
+    ::kill(static_cast<pid_t>(keeper->pid), SIGTERM);
+    if (is_let_go(machine, state, down.stopped ? kVanishing : kEndingTakes)) return;
+  }
+  while (const Keeper* keeper = keeper_here(state)) {
+    const Keeper killed = *keeper;
+    if (::kill(static_cast<pid_t>(killed.pid), SIGKILL) != 0) break;
+    RunState alone;
+    alone.keeper = killed;
+    ++down.killed;
+    if (is_let_go(machine, alone, kVanishing)) continue;
+    ++down.left;
+    return;
+  }
+}
+
+/// Fails where nobody was there to ask; overloaded where more may not ask at once.
+Result<void> ask_to_end(RealMachine& machine, const RunState& state, Down& down) {
+  STERNA_ASSIGN(const auto visitor, RunVisitor::visit(machine, state, kVisitPatience));
+  const SignalWatch interrupt(machine.loop(), SIGINT, [&] { visitor->interrupt(); });
+  const Result<Stopped> stopped = visitor->end_run("ended by sterna down", kEndingTakes);
+  if (stopped) {
+    down.stopped = *stopped;
+    visitor->wait_for_end(kVanishing);
+  } else {
+    down.errors.push_back(stopped.error().message);
+  }
+  return {};
+}
+
 Down end(RealMachine& machine, const RunStates& states, RunState state, const Console& console) {
   Down down;
   down.id = state.id;
-  if (auto visitor = RunVisitor::visit(machine, state, kVisitPatience)) {
-    const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
-    const Result<Stopped> stopped = (*visitor)->end_run("ended by sterna down", kEndingTakes);
-    if (stopped) {
-      down.stopped = *stopped;
-      (*visitor)->wait_for_end(kVanishing);
-    } else {
-      down.errors.push_back(stopped.error().message);
-    }
+  const Result<void> asked = ask_to_end(machine, state, down);
+  const bool busy = !asked && asked.error().code == Errc::overloaded;
+  if (busy && keeper_here(state) == nullptr && queue_of(state) == nullptr) {
+    down.errors.push_back(asked.error().message + ": end one of them first");
+    down.goes_on = true;
+    return down;
   }
   if (const JobQueue* queue = queue_of(state)) {
     // Its nodes are the queue's to look at.
@@ -121,7 +177,12 @@ Down end(RealMachine& machine, const RunStates& states, RunState state, const Co
     down.queue = queue->name();
     down.job = state.slurm_job;
   } else {
+    end_keeper(machine, state, console, down);
     verify(machine, hosts_of(state), state.run, down.stopped ? kVanishing : Duration::zero(), down);
+    if (state.head.empty() && state.keeper.is_elsewhere()) {
+      down.errors.push_back(fmt::format("{} is kept by a process of {}: sterna down {} there",
+                                        state.id, state.keeper.machine, state.id));
+    }
   }
   remove_sockets(machine, state, down);
   // Who kept the run has said how it ended, if it could.
@@ -160,13 +221,17 @@ int tell(const Down& down, bool json, const Console& console) {
     if (down.stopped) {
       text +=
           fmt::format("{} actors stopped, {} killed", down.stopped->stopped, down.stopped->killed);
+    } else if (down.goes_on) {
+      text += "it goes on";
     } else if (down.job.empty()) {
       text += "nobody answered";
     } else {
       text += "cancelled";
     }
     if (down.killed > 0) text += fmt::format("; {} processes killed that were left", down.killed);
-    if (!down.job.empty()) {
+    if (down.goes_on) {
+      // Nobody was asked, and nothing was ended.
+    } else if (!down.job.empty()) {
       if (clean) text += fmt::format("; {} has nothing of job {} any more", down.queue, down.job);
     } else if (clean) {
       text +=

@@ -1,4 +1,8 @@
 // sterna up, and what can be done with a run that nobody watches.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <csignal>
 
 #include "tests/end_to_end/run_test.h"
@@ -129,6 +133,58 @@ TEST_F(RunDetached, WhoKillsItsOwnerEndsItAll) {
   strike(pid, SIGKILL);
   const std::string said = output({"down", "run"});
   EXPECT_THAT(said, HasSubstr("nothing is left"));
+}
+
+TEST_F(RunDetached, DownEndsARunInATerminalAlsoWhereAllWhoMayLookAtItDo) {
+  SternaProgram& program = run_for_ever(with({"checkpoint.every_steps=5"}));
+  ASSERT_TRUE(trains(program)) << program.story();
+  std::vector<int> locks;
+  for (int i = 0; i < 8; ++i) {
+    const std::string name = "run.operator" + std::to_string(i) + ".lock";
+    locks.push_back(::open(path("home/.local/state/sterna/runs/" + name).c_str(),
+                           O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_EQ(::flock(locks.back(), LOCK_EX), 0);
+  }
+  EXPECT_THAT(output({"down", "run"}), HasSubstr("nothing is left"));
+  EXPECT_TRUE(program.exit_code(Duration::zero())) << "it goes on: " << program.story();
+  EXPECT_EQ(result()["cause"], "told to end by SIGTERM");
+  for (const int lock : locks) ::close(lock);
+}
+
+TEST_F(RunDetached, RunsWhoseDirectoriesAreCalledTheSameAreTwo) {
+  std::filesystem::create_directories(path("mine"));
+  std::filesystem::create_directories(path("yours"));
+  SternaProgram& mine = run({"--run-dir", "mine/long", "--set", "job.steps=1000000"});
+  SternaProgram& yours = run({"--run-dir", "yours/long", "--set", "job.steps=1000000"});
+  ASSERT_TRUE(trains(mine, "mine/long")) << mine.story();
+  ASSERT_TRUE(trains(yours, "yours/long")) << yours.story();
+  EXPECT_EQ(lines_of(output({"list"})).size(), 2U);
+  EXPECT_THAT(output({"down", "yours/long"}), HasSubstr("nothing is left"));
+  EXPECT_TRUE(yours.exit_code(kPatience));
+  EXPECT_FALSE(mine.exit_code(Duration::zero())) << mine.story();
+  EXPECT_THAT(output({"down", "--all"}), HasSubstr("nothing is left"));
+  EXPECT_TRUE(mine.exit_code(kPatience));
+}
+
+TEST_F(RunDetached, ADirectoryThatAShellHasCompletedIsTheSame) {
+  std::filesystem::create_directories(path("run"));
+  SternaProgram& program =
+      sterna({"up", "job.toml", "--data", digits(), "--run-dir", "run/", "--set",
+              "job.steps=1000000", "--set", "checkpoint.resume=true"});
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_THAT(program.err(), HasSubstr("run is up"));
+  EXPECT_THAT(output({"list"}), HasSubstr("run  "));
+  EXPECT_THAT(output({"down", "run"}), HasSubstr("nothing is left"));
+}
+
+TEST_F(RunDetached, OneThatCouldNotBeFoundAgainIsNotUp) {
+  // Of a file's name in the state there is room for fewer bytes.
+  const std::string name(250, 'x');
+  SternaProgram& program = sterna(
+      {"up", "job.toml", "--data", digits(), "--run-dir", name, "--set", "job.steps=1000000"});
+  EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
+  EXPECT_THAT(program.err(), HasSubstr("`sterna status` will not find this run"));
+  EXPECT_FALSE(exists(name));
 }
 
 TEST_F(RunDetached, AHostThatSshCannotReachIsAnErrorAndElseTheExitCodeIsItsOwn) {

@@ -1,6 +1,8 @@
 // What is said of runs that are over, or not there: status, watch, list, logs, down; and of one
 // that cannot be kept: up.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include "tests/launcher/cluster_file/cluster_file_fixture.h"
 #include "tests/launcher/commands/command_fixture.h"
 #include "tests/launcher/past/fake_actor.h"
+#include "tests/launcher/past/fake_keeper.h"
 
 namespace sterna::launcher {
 namespace {
@@ -237,6 +240,79 @@ TEST_F(DownCommand, RemovesTheSocketsOfARunWhoseKeeperWasKilled) {
   EXPECT_FALSE(std::filesystem::exists(sockets));
 }
 
+TEST_F(DownCommand, TellsWhoKeepsARunThatDoesNotAnswerToEnd) {
+  FakeKeeper keeper;
+  RunState state = ended("mnist-1", 0);
+  state.ended.clear();
+  state.detached = false;
+  state.keeper = keeper.keeper();
+  ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  const Said said = sterna({"down", "mnist-1"});
+  EXPECT_EQ(keeper.signal_of_end(), SIGTERM);
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("nothing is left on 1 host\n"));
+  EXPECT_EQ(sterna({"list"}).err, "no run is known here\n");
+}
+
+/// Of whom as many commands look at it as may.
+class DownOfABusyRun : public CommandTest {
+ protected:
+  ~DownOfABusyRun() override {
+    for (const int lock : locks_) ::close(lock);
+  }
+  void write_busy(RunState state) {
+    state.ended.clear();
+    state.detached = false;
+    state.operators = issue_operators();
+    const Result<RunStates> states = RunStates::of_user();
+    ASSERT_TRUE(states->write(state).ok());
+    for (const OperatorKeys& keys : state.operators) {
+      locks_.push_back(::open(states->lock_path(state.id, keys.identity.name).c_str(),
+                              O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+      ASSERT_EQ(::flock(locks_.back(), LOCK_EX | LOCK_NB), 0);
+    }
+  }
+
+ private:
+  std::vector<int> locks_;
+};
+
+TEST_F(DownOfABusyRun, TellsWhoKeepsItToEnd) {
+  FakeKeeper keeper;
+  RunState state = ended("mnist-1", 0);
+  state.keeper = keeper.keeper();
+  write_busy(state);
+  const Said said = sterna({"down", "mnist-1"});
+  EXPECT_EQ(keeper.signal_of_end(), SIGTERM);
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("nothing is left on 1 host\n"));
+}
+
+TEST_F(DownOfABusyRun, EndsNothingWhereItCannotTellWhoKeepsIt) {
+  RunState state = ended("mnist-1", 0);
+  state.run = 0x5eed000000000000 + static_cast<std::uint64_t>(::getpid());
+  FakeActor node("node-localhost", state.run);
+  state.keeper.machine = "another";
+  write_busy(state);
+  const Said said = sterna({"down", "mnist-1"});
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_EQ(said.out, "mnist-1: it goes on\n");
+  EXPECT_THAT(said.err, HasSubstr("commands look at mnist-1 already: end one of them first\n"));
+  EXPECT_EQ(node.signal_of_end(), 0);
+  EXPECT_THAT(sterna({"list"}).out, HasSubstr("mnist-1"));
+}
+
+TEST_F(DownCommand, DoesNotSayThatNothingIsLeftOfARunThatAnotherMachineKeeps) {
+  RunState state = ended("mnist-1", 0);
+  state.ended.clear();
+  state.keeper.machine = "another";
+  ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  const Said said = sterna({"down", "mnist-1"});
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.out, testing::Not(HasSubstr("nothing is left")));
+  EXPECT_THAT(said.err, HasSubstr("mnist-1 is kept by a process of another"));
+}
+
 TEST_F(DownCommand, ElsewhereSaysFromWhereTheHostsWereAskedThatCouldNotBe) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
@@ -295,6 +371,35 @@ TEST_F(UpCommand, StartsNothingThatCouldNotBeFoundAgain) {
   EXPECT_THAT(said.err, HasSubstr("/proc/sterna/runs"));
   EXPECT_EQ(std::ranges::count(said.err, '\n'), 1);
   EXPECT_FALSE(std::filesystem::exists(run));
+}
+
+TEST_F(UpCommand, WhatTheJobOfAQueueWouldRefuseIsRefusedAtOnce) {
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  write("sbatch", "#!/bin/sh\necho 17\n");
+  std::filesystem::permissions(folder / "sbatch", std::filesystem::perms::owner_all);
+  const std::string file = write("job.toml", kLocalJob);
+  const std::string run = folder / "run";
+  std::filesystem::create_directory(run);
+  write("run/metrics.jsonl", "{\"kind\":\"run\",\"run\":\"run\",\"time\":60.5}\n");
+  write("run/result.json", "{\"exit\":0,\"steps\":10}");
+  const auto up = [&](const std::string& directory, const char* every) {
+    return sterna({"up", file.c_str(), "--run-dir", directory.c_str(), "--set",
+                   "cluster.placer=slurm", "--set", every});
+  };
+  const Said finished = up(run, "checkpoint.every_steps=5");
+  const Said taken = up(run, "checkpoint.every_steps=0");
+  const Said unnamed = up(folder / "x.lock", "checkpoint.every_steps=5");
+  const Said fresh = up(folder / "fresh/", "checkpoint.every_steps=5");
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(finished.exit, 2);
+  EXPECT_THAT(finished.err, HasSubstr("there is a run that has ended, and no checkpoint"));
+  EXPECT_EQ(taken.exit, 2);
+  EXPECT_THAT(taken.err, HasSubstr("exists; give another --run-dir"));
+  EXPECT_FALSE(std::filesystem::exists(run + ".sbatch"));
+  EXPECT_EQ(unnamed.exit, 2);
+  EXPECT_EQ(fresh.exit, 0) << fresh.err;
+  EXPECT_THAT(fresh.err, StartsWith("fresh is submitted as Slurm's job 17"));
 }
 
 }  // namespace
