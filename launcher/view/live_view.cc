@@ -148,7 +148,7 @@ PlainLog::PlainLog(TextSink& out, const Clock& clock, Duration interval)
 void PlainLog::update(const RunStatus& status) {
   if (status.codecs != codecs_) {
     codecs_ = status.codecs;
-    out_.put(fmt::format("codec auto: {}\n", codecs_));
+    out_.put(fmt::format("codec auto: {}\n", printable(codecs_)));
   }
   if (status.restarts != restarts_) {
     restarts_ = status.restarts;

@@ -13,14 +13,14 @@ class ToldByAHead : public testing::Test {
     file_.cluster.placer = "ssh";
     file_.hosts = {HostSection{"a", "10.0.0.1", "10.0.0.1", "me@a"},
                    HostSection{"b", "10.0.0.2", "10.0.0.2", "me@b"}};
-    order_.file_path = "/home/me/mnist.toml";
+    order_.file_path = "/elsewhere/mnist.toml";
     order_.run = 7;
     order_.detached = true;
     told_.id = "mnist-1";
     told_.name = "other";
     told_.run = 8;
-    told_.run_directory = "/work/runs/mnist-1";
-    told_.file = "/home/me/other.toml";
+    told_.run_directory = "/data/runs/mnist-1";
+    told_.file = "/elsewhere/other.toml";
     told_.head = "evil";
     told_.placer = "slurm";
     told_.slurm_job = "17";
@@ -37,10 +37,10 @@ TEST_F(ToldByAHead, WhatTheLauncherKnowsIsNotBelieved) {
   file_.cluster.head = "a";
   const RunState state = as_ordered(told_, file_, order_);
   EXPECT_EQ(state.id, "mnist-1");
-  EXPECT_EQ(state.run_directory, "/work/runs/mnist-1");
+  EXPECT_EQ(state.run_directory, "/data/runs/mnist-1");
   EXPECT_EQ(state.name, "mnist");
   EXPECT_EQ(state.run, 7U);
-  EXPECT_EQ(state.file, "/home/me/mnist.toml");
+  EXPECT_EQ(state.file, "/elsewhere/mnist.toml");
   EXPECT_EQ(state.head, "a");
   EXPECT_EQ(state.placer, "ssh");
   EXPECT_EQ(state.slurm_job, "");
