@@ -228,23 +228,24 @@ TEST_F(RunEndingTest, BegunAgainItGoesOnFromItsOwnOrAsItBegan) {
   EXPECT_EQ(begun_again(file, folder.path()).checkpoint.resume, (TrueOrText{true, ""}));
 }
 
-TEST_F(RunEndingTest, InAFolderThatOthersMayHaveItGoesOnFromWhatWasMadeSinceItBegan) {
-  keep_checkpoint(10);
+TEST_F(RunEndingTest, InAFolderThatOthersMayHaveItGoesOnFromWhatItMade) {
   ClusterFile file = job.file;
   file.checkpoint.resume = {};
   file.checkpoint.folder = job.checkpoints;
   const TemporaryFolder run;
-  const auto begins = [&](std::chrono::system_clock::duration from_now) {
-    const double time = in_unix_seconds(std::chrono::system_clock::now() + from_now);
+  const auto begins = [&](double time) {
     std::ofstream(run / "metrics.jsonl") << metrics_header(run.path(), time) << "\n";
   };
+  begins(60);
+  keep_checkpoint(10, "lenet", run_identity(run.path()).value_or("none"));
+  std::filesystem::remove(run / "metrics.jsonl");
   EXPECT_FALSE(begun_again(file, run.path()).checkpoint.resume.given) << "it never began";
-  begins(std::chrono::hours(1));
+  begins(61);
   EXPECT_FALSE(begun_again(file, run.path()).checkpoint.resume.given) << "another's";
-  begins(-std::chrono::hours(1));
+  begins(60);
   EXPECT_THAT(begun_again(file, run.path()).checkpoint.resume.text, HasSubstr(job.checkpoints));
   file.checkpoint.resume = {.given = true};
-  begins(std::chrono::hours(1));
+  begins(61);
   EXPECT_EQ(begun_again(file, run.path()).checkpoint.resume, (TrueOrText{true, ""}))
       << "the file says that all there is its own";
 }
