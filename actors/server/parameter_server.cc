@@ -249,7 +249,7 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
   }
   while (enlisting()) co_await refilling_->enlisted().wait();
   // Its partner has it, or the next of this worker says it again.
-  if (refilling() && push.step < *refilling_->hears_from()) {
+  if (refilling() && !refilling_->hears(push.step)) {
     co_return PushReply{std::vector<Verdict>(push.packets.size(), Verdict::DUPLICATE)};
   }
   co_await prepared();
@@ -343,7 +343,7 @@ Task<Result<Agreed>> ParameterServer::on(Offer offer) {
   const ActorId from = sender();
   while (enlisting()) co_await refilling_->enlisted().wait();
   // Nobody goes on before the steps before are known everywhere; of these it need not know.
-  if (refilling() && offer.step < *refilling_->hears_from()) co_return not_yet();
+  if (refilling() && !refilling_->hears(offer.step)) co_return not_yet();
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, offer.rank, offer.incarnation)));
   // Its rank has the answers of the other server, or of the lost one.

@@ -58,8 +58,8 @@ class ParameterServer : public Actor<ParameterServerInterface> {
   Task<Result<void>> restore(Shard& shard);
   /// It is in the place of a lost one, and has not got all of its state yet.
   bool refilling() const { return refilling_ && !filled_; }
-  /// And does not know yet of which steps it hears.
-  bool enlisting() const { return refilling() && !refilling_->hears_from(); }
+  /// And does not know yet of which steps it hears, but will.
+  bool enlisting() const { return refilling() && !order_ && !refilling_->hears_from(); }
   static Error not_yet() { return {Errc::not_found, "it has not got its state yet"}; }
   /// Writes this server's part of a checkpoint, where all chunks have come to it.
   void write_kept();

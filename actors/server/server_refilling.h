@@ -34,8 +34,10 @@ class ServerRefilling {
   Task<Result<void>> refill(LostState state, ServerOrder* order);
 
   /// The step from which on it hears all that workers say; its partner has those before. Not known
-  /// at first, and never where pushes have an order.
+  /// at first, and never where pushes have an order: there it hears them of its partner.
   const std::optional<std::uint64_t>& hears_from() const { return hears_from_; }
+  /// Whether it is to take what workers say of this step.
+  bool hears(std::uint64_t step) const { return hears_from_ && step >= *hears_from_; }
   /// All have answered that it was to ask.
   Condition& enlisted() { return enlisted_; }
 
