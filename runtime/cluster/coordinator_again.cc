@@ -133,8 +133,8 @@ void CoordinatorActor::take_over() {
     for (const JournalEntry& entry : page.entries) entries.push_back(&entry);
   }
   // From what an actor was started, before how it stands with it.
-  std::ranges::stable_partition(
-      entries, [](const JournalEntry* one) { return one->key.starts_with(kStart); });
+  std::stable_partition(entries.begin(), entries.end(),
+                        [](const JournalEntry* one) { return one->key.starts_with(kStart); });
   for (const JournalEntry* entry : entries) {
     if (const Result<void> known = recover(*entry); !known) {
       machine_.log("the journal's " + entry->key + ": " + known.error().message);
