@@ -43,6 +43,7 @@ class GradientPushesTest : public WorkerParts {
   }
   static std::vector<Packet> packets(const std::vector<std::uint32_t>& chunks) {
     std::vector<Packet> all;
+    all.reserve(chunks.size());
     for (const std::uint32_t chunk : chunks) {
       all.push_back({.chunk = chunk, .count = 2, .payload = share(make_buffer(2 * sizeof(float)))});
     }
@@ -143,14 +144,22 @@ TEST_F(GradientPushesTest, WhereAServerMayHaveToGetItsStateFirstNoAnswerIsTooLat
 
 TEST_F(GradientPushesTest, OfAStepNothingBeginsBeforeBothServersHaveAllOfTheStepBefore) {
   begin_beside_pairs(1);
-  push(0, 0);
-  push(1, 0);
-  pushes->made(0, 0);
+  for (const std::uint32_t rank : {0, 1}) {
+    push(rank, 0);
+    pushes->made(rank, 0);
+  }
   const auto next = end_of(pushes->all_pushed(1));
   for (const std::size_t i : {0, 1}) answer("server0", i);
   answer("server0-replica", 0);
   EXPECT_FALSE(*next) << "the other has one that is not answered";
   answer("server0-replica", 1);
+  EXPECT_TRUE(*next);
+}
+
+TEST_F(GradientPushesTest, NorBeforeAllRanksHaveMadeAllOfIt) {
+  begin_beside_pairs(1);
+  pushes->made(0, 0);
+  const auto next = end_of(pushes->all_pushed(1));
   EXPECT_FALSE(*next) << "a rank is still to push";
   pushes->made(1, 0);
   EXPECT_TRUE(*next);

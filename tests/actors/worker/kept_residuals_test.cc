@@ -70,7 +70,7 @@ TEST_F(KeptResidualsTest, ARankGoesOnWithWhatItLeftAndNoOther) {
 TEST_F(KeptResidualsTest, WhoBeginsWithTheJobFindsNothingOfAnother) {
   {
     Residuals left = come(1).begin(2);
-    leave(left, 1, 1.0F);  // of an odd step, as the one before the first is
+    for (const std::uint64_t step : {0, 1}) leave(left, step, 1.0F);
   }
   Residuals anew = come(2).begin(2);
   EXPECT_EQ(anew.newest(0).front(), 0.0F);
