@@ -90,11 +90,17 @@ TEST_F(LiveShardTest, WhoPausesItWaitsForWhatIsUnderWayAndNoneBeginsUntilItGoesO
   begin();
   take(push(0, 0));
   take(push(1, 0));
-  Task<void> pausing = shard.pause();
+  bool paused = false;
+  const auto pause = [&]() -> Task<void> {
+    Task<void> pausing = shard.pause();
+    co_await pausing;
+    paused = true;
+  };
+  Task<void> pausing = pause();
   pausing.start();
-  EXPECT_FALSE(pausing.await_ready());
+  EXPECT_FALSE(paused);
   computed.notify_all();
-  EXPECT_TRUE(pausing.await_ready());
+  EXPECT_TRUE(paused);
   shard.update();
   EXPECT_EQ(computing, 0);
   EXPECT_EQ(shard->version(0), 1U);
