@@ -218,6 +218,8 @@ def check_resumed(page, folder, sterna, environment):
             lines.append({"kind": "step", "step": step, "seconds": step - 1000, "bytes_up": 7, "bytes_down": 7})
     with open(os.path.join(path, "metrics.jsonl"), "w") as metrics:
         metrics.writelines(json.dumps(line) + "\n" for line in lines)
+    page.open("about:blank")
+    page.console()  # the page of before has lost its sterna
     past = Sterna([sterna, "page", "runs/resumed"], folder, environment)
     try:
         page.open(past.url)
