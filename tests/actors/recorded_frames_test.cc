@@ -73,7 +73,7 @@ TEST(RecordedFrames, PushesAreAsTheyWere) {
 
 TEST(RecordedFrames, PushesAreAnsweredAsTheyWere) {
   const PushReply reply{{Verdict::ACCEPTED, Verdict::DUPLICATE, Verdict::DROPPED}};
-  EXPECT_EQ(recorded(reply), (Recorded{104, 0xba903df4dea721a7}));
+  EXPECT_EQ(recorded(reply), (Recorded{112, 0xd7cb7a65520a0541}));
 }
 
 TEST(RecordedFrames, PullsAreAsTheyWere) {

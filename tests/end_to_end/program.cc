@@ -100,7 +100,7 @@ Program::Program(const std::string& folder, std::vector<std::string> command,
     const int null = ::open("/dev/null", O_RDONLY);
     ::dup2(null, STDIN_FILENO);
     ::dup2(output.value_or(out), STDOUT_FILENO);
-    ::dup2(output.value_or(err), STDERR_FILENO);
+    ::dup2(output && ::isatty(*output) == 1 ? *output : err, STDERR_FILENO);
     if (::chdir(folder.c_str()) == 0) ::execve(argv[0], argv.data(), env.data());
     ::_exit(126);
   }

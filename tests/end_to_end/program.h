@@ -36,7 +36,7 @@ Environment own_environment();
 class Program {
  public:
   /// Its path comes first in `command`. Standard input is empty; the output lies in `folder`, or
-  /// goes to a descriptor of this process.
+  /// goes to a descriptor of this process (what it says of errors only where that is a terminal).
   Program(const std::string& folder, std::vector<std::string> command, Environment environment,
           std::optional<int> output = {});
   Program(const Program&) = delete;

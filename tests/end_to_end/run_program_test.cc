@@ -103,7 +103,8 @@ TEST_F(RunProgramTest, JoinsAHostThatSomebodyElseStarts) {
             "[[actor]]\ntype = \"counter\"\nhosts = [\"there\"]\nargs = { value = 40 }\n" +
             kTwoAdders);
   SternaProgram& program = RunTest::sterna({"run", "counter.toml", "--run-dir", "run"});
-  ASSERT_TRUE(says(program, "run there: sterna join FILE --program counter_example"))
+  const std::string told = "run there: sterna join FILE --program counter_example";
+  ASSERT_TRUE(eventually(kPatience, [&] { return program.err().find(told) != std::string::npos; }))
       << program.story();
   SternaProgram& nowhere = RunTest::sterna({"join", "run/join/there", "--program", "nowhere"});
   EXPECT_EQ(nowhere.exit_code(kPatience), 2) << nowhere.story();

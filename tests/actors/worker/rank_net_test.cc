@@ -200,7 +200,7 @@ TEST_F(RankNetTest, ALossThatIsNotANumberNamesRankAndStep) {
 
 // Its first layer has no weights yet, so that its input, however large, changes no loss.
 TEST_F(RankNetTest, AGradientThatIsNotFiniteNamesTheLossThatWas) {
-  start();
+  start("ternary");
   for (std::uint32_t t = 0; t < tensors; ++t) {
     const std::span<float> values = replica->values(t);
     if (values.size() > 80) continue;
