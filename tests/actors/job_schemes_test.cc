@@ -121,7 +121,7 @@ TEST_F(JobSchemesTest, HowOldGradientsAreIsCountedWhereEachMakesAVersion) {
   hash_of_scheme("async", {});
   EXPECT_GT(traffic().lone_packets, 0U);
   EXPECT_EQ(traffic().most_stale, 0U) << "of one rank";
-  delay("worker1", std::chrono::milliseconds(20));
+  delay("worker1", std::chrono::milliseconds(5));
   hash_of_scheme("async", {.workers = 2});
   EXPECT_GT(traffic().most_stale, 1U);
   EXPECT_GE(traffic().staleness, traffic().most_stale);

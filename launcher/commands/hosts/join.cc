@@ -43,8 +43,11 @@ int join(const JoinOptions& options, const Console& console) {
   if (::dup2(file, STDIN_FILENO) < 0) return console.report(system_error(path, errno));
   ::execv(program.c_str(), argv.data());
   const int failed = errno;
-  return console.report(system_error(
-      options.program.empty() ? "cannot become the node agent" : "--program " + program, failed));
+  if (options.program.empty()) {
+    return console.report(system_error("cannot become the node agent", failed));
+  }
+  return console.report(
+      Error{Errc::invalid_argument, system_error("--program " + program, failed).message});
 }
 
 }  // namespace
