@@ -171,6 +171,7 @@ class [[nodiscard]] Task {
 template <class T>
 class [[nodiscard]] NamedTask : public Task<T> {
  public:
+  // NOLINTNEXTLINE(google-explicit-constructor): what a coroutine that returns one is made of
   NamedTask(Task<T>&& task) : Task<T>(std::move(task)) {}
   typename Task<T>::Await operator co_await() & { return Task<T>::operator co_await(); }
   typename Task<T>::Await operator co_await() && = delete;
