@@ -426,10 +426,13 @@ Future<Started> Cluster::start_actor(StartActor start) {
 Result<Started> Cluster::start_alone(const ActorSpec& spec) {
   told_of_starts_[spec.name].reset();
   Result<std::vector<Started>> started = start_all({spec});
-  // Of one that did not start word of its death may be still to come.
-  if (!started) return std::move(started).error();
+  // Of one that did not start word of its death may be still to come; of who has the name, and was
+  // started before, it is the run's.
+  const bool taken = !started && started.error().code == Errc::already_exists;
+  if (!started && !taken) return std::move(started).error();
   const std::optional<ProcessDown> down = told_of_starts_.extract(spec.name).mapped();
   if (down) is_down(*down);
+  if (taken) return std::move(started).error();
   if (!started->front().actor.id) {
     return Error{Errc::actor_down, spec.name + " has ended already"};
   }

@@ -40,6 +40,7 @@ TEST_F(HostedProcesses, AStartThatFailsIsItsCallersErrorAndTheRunGoesOn) {
   EXPECT_FALSE(cluster.spawn<Peer>("odd", "paer", PeerArgs{}).ok());
   EXPECT_FALSE(wait([&] { return cluster.failure().has_value(); }, seconds(10)));
   EXPECT_EQ(ask(spawn("sick"), 1), 1) << "the name is free";
+  EXPECT_EQ(cluster.spawn<Peer>("sick", "peer", PeerArgs{}).error().code, Errc::already_exists);
   EXPECT_TRUE(without.empty());
   world.kill("sick");
   EXPECT_TRUE(wait([&] { return without.size() == 1; }, seconds(10))) << "it had started";
