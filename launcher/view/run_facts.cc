@@ -97,7 +97,7 @@ void add_precision(const RunStatus& status, std::vector<Fact>& all) {
   }
   if (status.staleness) {
     all.push_back({fmt::format("gradients {:.2f} versions old, {} at most", *status.staleness,
-                               thousands(status.most_stale))});
+                               thousands(static_cast<std::int64_t>(status.most_stale)))});
   }
   if (!status.lost_workers.empty()) {
     all.push_back({fmt::format("without {}", fmt::join(status.lost_workers, ", "))});

@@ -436,7 +436,7 @@ Result<Started> Cluster::start_alone(const ActorSpec& spec) {
   if (!started->front().actor.id) {
     return Error{Errc::actor_down, spec.name + " has ended already"};
   }
-  return std::move(started->front());
+  return started->front();
 }
 
 Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>& specs) {
