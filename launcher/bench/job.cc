@@ -5,7 +5,7 @@
 
 #include "actors/local_trainer.h"
 #include "launcher/bench/logs.h"
-#include "launcher/run/run_job.h"
+#include "launcher/job/run_job.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/median.h"
 

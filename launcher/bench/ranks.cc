@@ -11,7 +11,7 @@
 #include "input/batches/prepare.h"
 #include "input/place/data_set.h"
 #include "launcher/bench/job.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "runtime/base/median.h"
 
 namespace sterna::launcher {

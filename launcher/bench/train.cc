@@ -6,7 +6,7 @@
 #include "input/batches/prepare.h"
 #include "launcher/bench/data.h"
 #include "launcher/bench/job.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "runtime/base/median.h"
 
 namespace sterna::launcher {

@@ -9,7 +9,7 @@
 #include "launcher/commands/start.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
-#include "launcher/run/resume.h"
+#include "launcher/job/resume.h"
 #include "launcher/run/whole_run.h"
 #include "launcher/view/original_log.h"
 

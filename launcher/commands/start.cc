@@ -7,7 +7,7 @@
 #include "launcher/hosts/bundle_archive.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
-#include "launcher/run/resume.h"
+#include "launcher/job/resume.h"
 #include "launcher/text/shell_word.h"
 #include "runtime/base/random.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "launcher/commands/file_arguments.h"
+#include "launcher/job/program_check.h"
 #include "launcher/owner/owner_client.h"
-#include "launcher/run/program_check.h"
 #include "launcher/view/live_view.h"
 
 namespace sterna::launcher {

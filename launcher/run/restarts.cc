@@ -6,7 +6,7 @@
 #include <iterator>
 #include <memory>
 
-#include "launcher/run/resume.h"
+#include "launcher/job/resume.h"
 #include "launcher/text/console.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"

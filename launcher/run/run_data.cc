@@ -9,7 +9,7 @@
 #include "actors/reader/data_folder.h"
 #include "input/place/data_set.h"
 #include "launcher/hosts/host_plan.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"

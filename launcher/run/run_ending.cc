@@ -7,7 +7,7 @@
 
 #include "actors/weights/trained_weights.h"
 #include "launcher/hosts/host_plan.h"
-#include "launcher/run/resume.h"
+#include "launcher/job/resume.h"
 #include "launcher/text/directory_path.h"
 #include "launcher/text/text_format.h"
 

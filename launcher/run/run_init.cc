@@ -11,7 +11,7 @@
 #include "actors/weights/initial_weights.h"
 #include "actors/weights/trained_weights.h"
 #include "launcher/hosts/host_plan.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "launcher/text/text_format.h"
 #include "nets/describe_net.h"
 #include "runtime/base/file.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/job/run_job.h"
 #include "launcher/past/run_state.h"
-#include "launcher/run/run_job.h"
 #include "launcher/text/console.h"
 #include "launcher/view/live_view.h"
 #include "runtime/remote/remote_session.h"

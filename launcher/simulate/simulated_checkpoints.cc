@@ -5,7 +5,7 @@
 
 #include "actors/checkpoint/state_part.h"
 #include "launcher/hosts/host_plan.h"
-#include "launcher/run/resume.h"
+#include "launcher/job/resume.h"
 #include "launcher/simulate/fault.h"
 #include "runtime/cluster/process_control.h"
 

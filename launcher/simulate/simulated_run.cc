@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "launcher/hosts/host_plan.h"
+#include "launcher/job/job_plan.h"
 #include "launcher/record/ranks_left.h"
 #include "launcher/record/state_holders.h"
-#include "launcher/run/job_plan.h"
 #include "launcher/simulate/message_names.h"
 #include "launcher/simulate/own_folder.h"
 #include "launcher/simulate/packet_ledger.h"

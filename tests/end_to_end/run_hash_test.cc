@@ -1,7 +1,7 @@
 // One job, run by real processes in every shape that a file can give it: the same bits each time,
 // and those of the plain loop that is its oracle.
 #include "launcher/cluster_file/cluster_file.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/end_to_end/run_test.h"
 

@@ -9,7 +9,7 @@
 
 #include "actors/job/job.h"
 #include "launcher/bench/logs.h"
-#include "launcher/run/run_job.h"
+#include "launcher/job/run_job.h"
 
 namespace sterna::launcher {
 

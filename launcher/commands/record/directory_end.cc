@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "input/files/folder_lock.h"
+#include "launcher/job/resume.h"
 #include "launcher/record/run_directory.h"
-#include "launcher/run/resume.h"
 #include "launcher/text/directory_path.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/shell_word.h"

@@ -15,7 +15,7 @@
 #include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "launcher/cluster_file/cluster_file.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "launcher/run/run_data.h"
 
 namespace sterna::launcher {

@@ -9,9 +9,9 @@
 #include <fstream>
 
 #include "actors/checkpoint/state_part.h"
+#include "launcher/job/resume.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/restarts.h"
-#include "launcher/run/resume.h"
 #include "launcher/view/result_json.h"
 #include "tests/temporary_folder.h"
 

@@ -14,11 +14,11 @@
 #include "actors/weights/model_note.h"
 #include "input/digits/digits.h"
 #include "input/formats/labels.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "nets/describe_net.h"
 #include "nets/weights/weights_file.h"
 #include "tests/actors/weights/kept_state.h"
-#include "tests/launcher/run/small_job_file.h"
+#include "tests/launcher/small_job_file.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {

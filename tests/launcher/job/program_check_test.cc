@@ -1,5 +1,5 @@
 // Programs that are shell scripts: all that counts of them is how they describe themselves.
-#include "launcher/run/program_check.h"
+#include "launcher/job/program_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "launcher/run/run_files_back.h"
+#include "launcher/job/run_files_back.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "launcher/hosts/host_plan.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "runtime/cluster/process_control.h"
 #include "runtime/trace/trace_file.h"
 

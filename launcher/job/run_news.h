@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "actors/job/observer.h"
+#include "launcher/job/run_job.h"
 #include "launcher/record/event.h"
 #include "launcher/record/run_record.h"
-#include "launcher/run/run_job.h"
 #include "runtime/cluster/cluster_messages.h"
 
 namespace sterna::launcher {

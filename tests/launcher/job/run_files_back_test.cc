@@ -1,5 +1,5 @@
 // What comes back of other hosts' files, and what a run says of those that do not.
-#include "launcher/run/run_files_back.h"
+#include "launcher/job/run_files_back.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

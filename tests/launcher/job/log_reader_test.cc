@@ -1,5 +1,5 @@
 // What a program's actors log, read from a node that is an actor here, on a virtual clock.
-#include "launcher/run/log_reader.h"
+#include "launcher/job/log_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

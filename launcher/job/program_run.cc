@@ -1,4 +1,4 @@
-#include "launcher/run/program_run.h"
+#include "launcher/job/program_run.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "launcher/run/resume.h"
+#include "launcher/job/resume.h"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@
 #include "actors/weights/model_note.h"
 #include "actors/weights/trained_weights.h"
 #include "kernels/optimizer/schedule.h"
+#include "launcher/job/job_plan.h"
 #include "launcher/record/run_directory.h"
-#include "launcher/run/job_plan.h"
 #include "launcher/text/directory_path.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/shell_word.h"

@@ -1,12 +1,12 @@
-#include "launcher/run/run_news.h"
+#include "launcher/job/run_news.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 #include <utility>
 
+#include "launcher/job/program_run.h"
 #include "launcher/record/link_troubles.h"
-#include "launcher/run/program_run.h"
 #include "launcher/text/text_format.h"
 #include "runtime/cluster/process_control.h"
 

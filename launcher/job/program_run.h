@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/job/log_reader.h"
 #include "launcher/record/run_record.h"
-#include "launcher/run/log_reader.h"
 #include "runtime/cluster/cluster.h"
 
 namespace sterna::launcher {

@@ -1,4 +1,4 @@
-#include "launcher/run/planned_faults.h"
+#include "launcher/job/planned_faults.h"
 
 #include <fmt/format.h>
 

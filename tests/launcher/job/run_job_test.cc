@@ -1,5 +1,5 @@
 // One job. What it does: cluster_job_test and tests/end_to_end.
-#include "launcher/run/run_job.h"
+#include "launcher/job/run_job.h"
 
 #include <gtest/gtest.h>
 

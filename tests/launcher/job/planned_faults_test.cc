@@ -1,5 +1,5 @@
 // [[inject.fault]]s on a virtual clock, injected into an actor that does what the test says.
-#include "launcher/run/planned_faults.h"
+#include "launcher/job/planned_faults.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

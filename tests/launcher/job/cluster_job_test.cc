@@ -8,10 +8,10 @@
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/hosts/host_plan.h"
+#include "launcher/job/job_plan.h"
 #include "launcher/program_registry.h"
 #include "launcher/record/ranks_left.h"
 #include "launcher/record/run_observer.h"
-#include "launcher/run/job_plan.h"
 #include "runtime/message/packed_message.h"
 #include "runtime/sim/sim_world.h"
 #include "tests/actors/simulated_job.h"

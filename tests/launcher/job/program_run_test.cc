@@ -1,5 +1,5 @@
 // What is noted of the ends of a program's actors.
-#include "launcher/run/program_run.h"
+#include "launcher/job/program_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a run keeps its checkpoints in, and whether a job can go on from one.
-#include "launcher/run/resume.h"
+#include "launcher/job/resume.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include "actors/weights/model_note.h"
 #include "input/digits/digits.h"
 #include "input/formats/labels.h"
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 #include "tests/launcher/kept_checkpoint.h"
-#include "tests/launcher/run/small_job_file.h"
+#include "tests/launcher/small_job_file.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {

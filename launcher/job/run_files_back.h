@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/run/run_job.h"
+#include "launcher/job/run_job.h"
 
 namespace sterna::launcher {
 

@@ -1,4 +1,4 @@
-#include "launcher/run/job_plan.h"
+#include "launcher/job/job_plan.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

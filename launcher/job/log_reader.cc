@@ -1,4 +1,4 @@
-#include "launcher/run/log_reader.h"
+#include "launcher/job/log_reader.h"
 
 #include <algorithm>
 #include <utility>

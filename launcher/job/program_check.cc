@@ -1,4 +1,4 @@
-#include "launcher/run/program_check.h"
+#include "launcher/job/program_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -12,10 +12,10 @@
 #include "actors/checkpoint/saved.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/job/planned_faults.h"
+#include "launcher/job/program_check.h"
 #include "launcher/record/event.h"
 #include "launcher/record/run_observer.h"
-#include "launcher/run/planned_faults.h"
-#include "launcher/run/program_check.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/host/real_machine.h"
 
