@@ -28,7 +28,8 @@ Result<RunRecord> run_bench_job(const Registry& registry, const ClusterFile& fil
   STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
   options.log_directory = logs.path();
   RealMachine machine;
-  JobOutcome outcome = run_job(machine, registry, options, [](const RunRecord&) {});
+  JobListener nobody;
+  JobOutcome outcome = run_job(machine, registry, options, nobody);
   if (outcome.record.result.exit != 0) {
     return logs.explain({Errc::remote, outcome.record.result.cause});
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,11 +11,11 @@
 
 #include "actors/checkpoint/keeper.h"
 #include "actors/parameters/update_rule.h"
-#include "input/place/data_set.h"
-#include "kernels/isa/isa.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
+#include "launcher/job/end_orders.h"
 #include "launcher/job/job_plan.h"
+#include "launcher/job/job_record.h"
 #include "launcher/job/log_reader.h"
 #include "launcher/job/program_run.h"
 #include "launcher/job/resume.h"
@@ -26,104 +25,40 @@
 #include "launcher/probe/codec_probe.h"
 #include "launcher/record/actor_places.h"
 #include "launcher/record/ranks_left.h"
+#include "launcher/record/run_observer.h"
 #include "launcher/record/state_holders.h"
 #include "launcher/text/console.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
 #include "runtime/cluster/process_control.h"
 #include "runtime/host/real_machine.h"
-#include "runtime/loop/end_signals.h"
-#include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
 
 namespace {
 
-constexpr std::size_t kConsequencesShown = 5;
 /// What the hosts have of a run that failed or was interrupted is waited for so long.
 constexpr Duration kFilesTake = std::chrono::seconds(10);
-/// Between two SIGTERMs that are one.
-constexpr Duration kToldOnce = std::chrono::seconds(1);
-
-RunRecord blank_record(const JobOptions& options) {
-  const ClusterFile& file = options.file;
-  RunRecord record;
-  RunStatus& status = record.status;
-  status.config = file.cluster.name;
-  status.run_directory = options.run_directory;
-  status.phase = "starting";
-  status.steps = static_cast<std::int64_t>(file.job.steps);
-  if (options.from != nullptr) {
-    status.step = status.first_step = static_cast<std::int64_t>(options.from->manifest.step);
-  }
-  if (!options.restarts.empty()) {
-    const Restart& last = options.restarts.back();
-    status.restarts = options.restarts.size();
-    status.restart = fmt::format(
-        "restart {} of {}, from {}: {}", options.restarts.size(), file.checkpoint.restarts,
-        last.step > 0 ? "step " + thousands(last.step) : "the start", last.cause);
-    status.log_lines.push_back(status.restart);
-    status.logged = 1;
-  }
-  for (const ActorPlan& actor : file.actors) {
-    const std::string_view role = facts_of(actor.role).name;
-    status.actors.push_back(
-        {actor.name, role.empty() ? actor.type : std::string(role), "starting"});
-  }
-  if (!file.trains()) expect_actors(record, file);
-  RunResult& result = record.result;
-  result.run = options.run_directory;
-  result.restarts = options.restarts;
-  result.first_step = status.first_step;
-  result.workers = file.count(Role::kWorker);
-  result.ranks = file.ranks();
-  result.data = input::told_name(options.data.dir, options.data.name);
-  result.data_dir = options.data.folder().string();
-  result.codec = file.gradient.codec;
-  result.transport = file.cluster.transport;
-  result.security = result.transport == "ipc" ? "token" : file.cluster.security;
-  if (const auto isa = kernels::parse_isa(file.job.cpu_isa)) result.isa = kernels::name(*isa);
-  result.job = {.name = file.cluster.name,
-                .net = file.job.net,
-                .steps = file.job.steps,
-                .batch = file.job.batch,
-                .seed = file.job.seed,
-                .scheme = file.scheme.name,
-                .optimizer = file.optimizer.name,
-                .learning_rate = file.optimizer.learning_rate,
-                .weight_decay = file.optimizer.weight_decay,
-                .error_feedback = file.gradient.error_feedback};
-  return record;
-}
-
-/// What a run says to Ctrl-Z: its processes would give up who is stopped.
-constexpr std::string_view kNotSuspended =
-    "Ctrl-Z would end this run and is ignored; Ctrl-C ends it, and `sterna up` starts one without "
-    "a "
-    "terminal";
 
 /// One job while it runs.
-class Job {
+class Job final : private RunObserver::Listener {
  public:
   Job(RealMachine& machine, const Registry& registry, const JobOptions& options,
-      const std::function<void(const RunRecord&)>& show)
+      JobListener& listener)
       : options_(options),
-        show_(show),
+        listener_(listener),
         machine_(machine),
         registry_(registry),
-        interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
-        terminate_(machine_.loop(), SIGTERM, [this] { told_to_end(); }),
-        suspend_(machine_.loop(), SIGTSTP, [this] { news_.logged(kNotSuspended); }) {
-    // The terminal was closed; under nohup that is nothing to us.
-    if (!is_ignored(SIGHUP)) {
-      hang_up_.emplace(machine_.loop(), SIGHUP, [this] { interrupted(); });
-    }
+        orders_(machine_.loop(), {.interrupted =
+                                      [this] {
+                                        if (cluster_) cluster_->interrupt();
+                                      },
+                                  .ends_by_itself = [this] { return ends_by_itself(); },
+                                  .say = [this](std::string_view line) { news_.logged(line); }}) {
     machine_.set_log([this](std::string_view line) { news_.logged(line); });
     outcome_.record = blank_record(options);
   }
-  ~Job() { machine_.set_log(log_to_stderr); }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
+  ~Job() override { machine_.set_log(log_to_stderr); }
 
   JobOutcome run() {
     const Result<void> trained = train();
@@ -136,25 +71,25 @@ class Job {
     }
     read_last_lines();
     faults_.reset();
-    outcome_.interrupted = interrupted_;
-    outcome_.told_to_end = told_to_end_ && interrupted_;
+    outcome_.interrupted = orders_.interrupted();
+    outcome_.told_to_end = orders_.told_to_end() && orders_.interrupted();
     stopping_ = true;
     record.status.phase = "stopping";
     record.status.cause = cause_so_far(trained);
-    show_(record);
+    changed();
     if (cluster_) {
       if (outcome_.started) bring_files_back(trained.ok());
       // A job that is done has nothing to finish; one that failed may still write its last words.
       outcome_.stop =
-          cluster_->stop(second_interrupt_ ? Duration::zero() : options_.file.cluster.grace);
+          cluster_->stop(orders_.without_grace() ? Duration::zero() : options_.file.cluster.grace);
     }
-    outcome_.told_while_stopping = (interrupted_ || told_to_end_) && !outcome_.interrupted;
+    outcome_.told_while_stopping = orders_.any() && !outcome_.interrupted;
     // By now the first cause is known; what was heard first may have been its consequence.
     const auto failure = cluster_ ? cluster_->failure() : std::nullopt;
     const bool loss =
         failure && (is_loss(*failure) || (outcome_.started && is_lost_with_ssh(*failure)));
     // What was there before does not come up again; which host that is they are asked themselves.
-    const bool told = interrupted_ || told_to_end_;
+    const bool told = orders_.any();
     const bool gone = !outcome_.started && !options_.restarts.empty() && !told;
     outcome_.lost = !trained && (loss || gone);
     if (outcome_.lost && gone) {
@@ -166,15 +101,41 @@ class Job {
       outcome_.added_hosts = cluster_->added_hosts();
     }
     finish(trained);
-    show_(record);
+    changed();
     return std::move(outcome_);
   }
 
  private:
+  void changed() override { listener_.changed(outcome_.record); }
+  void step(const StepMetrics& metrics) override {
+    StepMetrics whole = metrics;
+    // They count steps done.
+    whole.learning_rate = rate_(static_cast<std::uint64_t>(metrics.step - 1));
+    listener_.step(whole);
+  }
+  void loss(const LossMetrics& metrics) override { listener_.loss(metrics); }
+  void tensor(const TensorMetrics& metrics) override { listener_.tensor(metrics); }
+  void histogram(const HistogramMetrics& metrics) override { listener_.histogram(metrics); }
+  void picture(const PictureMetrics& metrics) override { listener_.picture(metrics); }
+  void evaluation(const EvaluationResult& one) override {
+    listener_.evaluation(one);
+    const bool main = one.subset == actors::main_subset(options_.file.evaluation) &&
+                      (one.of == "averages") == options_.file.evaluates_averages();
+    if (!main) return;
+    const auto version = static_cast<std::uint64_t>(one.step);
+    const actors::MeasuredPrecision precision{one.precision_at_1,
+                                              static_cast<std::uint64_t>(one.examples)};
+    if (kept_->measured) kept_->measured(version, precision);
+  }
+  void actor_whole(const PeerIdentity& actor) override {
+    if (holders_->whole(actor)) news_.refilled(actor);
+  }
+  void residuals_lost(const actors::ResidualsLost& lost) override { news_.residuals_lost(lost); }
+
   void bring_files_back(bool finished) {
     const Time until = machine_.loop().now() + kFilesTake;
     const auto give_up = [&] {
-      return second_interrupt_ || (!finished && machine_.loop().now() >= until);
+      return orders_.without_grace() || (!finished && machine_.loop().now() >= until);
     };
     FilesBack back = fetch_files(node_files_of(*cluster_), options_, finished, give_up);
     outcome_.left_behind = std::move(back.left);
@@ -182,8 +143,8 @@ class Job {
   }
 
   Result<void> train() {
-    hear_what_came_before();
-    if (interrupted_) return Error{Errc::cancelled, "interrupted"};
+    if (options_.told_before) orders_.hear_earlier(options_.told_before());
+    if (orders_.interrupted()) return Error{Errc::cancelled, "interrupted"};
     Cluster::Events events;
     events.progress = [this](std::string_view what) { news_.logged(what); };
     events.down = [this](const ProcessDown& down) { is_down(down); };
@@ -194,21 +155,19 @@ class Job {
       update_actors(outcome_.record.status, report);
       count_time();
       count_waits(outcome_.record, machine_.loop().now());
-      show_(outcome_.record);
+      changed();
     };
     events.end_wanted = [this](const std::string& cause) {
       ended_by_ = cause;
-      interrupted();
+      orders_.interrupt();
     };
     events.restarts = [this](const ProcessRestarts& restarts) { comes_again(restarts); };
     events.link_trouble = [this](const LinkTrouble& trouble) { news_.link_trouble(trouble); };
     events.link_pace = [this](const LinkPace& pace) { news_.link_pace(pace); };
-    events.coordinator = [this](const Contact& contact) {
-      if (options_.coordinator_again) options_.coordinator_again(contact);
-    };
+    events.coordinator = [this](const Contact& contact) { listener_.coordinator_again(contact); };
     events.host_added = [this](const std::string& host) { news_.host_added(host); };
     events.fault_injected = [this](const FaultInjected& fault) { news_.injected(fault); };
-    show_(outcome_.record);
+    changed();
 
     actors::JobConfig job;
     if (options_.file.trains()) {
@@ -224,13 +183,13 @@ class Job {
     if (options_.make_placer) {
       STERNA_ASSIGN(placer_,
                     options_.make_placer([this](std::string_view line) { news_.logged(line); },
-                                         [this] { return interrupted_; }));
+                                         [this] { return orders_.interrupted(); }));
     }
     cluster_.emplace(machine_, registry_, std::move(how), placer_.get());
     cluster_->set_events(std::move(events));
     STERNA_TRY(cluster_->start());
     if (options_.file.chaos.allow) cluster_->allow_faults();
-    if (options_.started) STERNA_TRY(options_.started(*cluster_));
+    STERNA_TRY(listener_.started(*cluster_));
     outcome_.started = true;
     if (options_.file.trains() && options_.file.gradient.codec == actors::kAutoCodec) {
       STERNA_ASSIGN(job, with_codecs_chosen(job));
@@ -249,18 +208,18 @@ class Job {
       if (actor.state == "starting") actor.state = "running";  // it may have ended already
     }
     if (!options_.file.trains()) outcome_.record.status.phase = "running";
-    show_(outcome_.record);
-    if (options_.running) options_.running();
+    changed();
+    listener_.running();
     trains_ = true;
     cluster_->run_until(
         [&] {
           notice_a_stop();
           if (logs_) logs_->turn();
           if (faults_) faults_->turn(outcome_.record.status.step);
-          return done() || cluster_->failure() || cluster_->interrupted() || told_to_end_;
+          return done() || cluster_->failure() || cluster_->interrupted() || orders_.told_to_end();
         },
         kNever);
-    if (told_to_end_) keep_before_the_end();
+    if (orders_.told_to_end()) keep_before_the_end();
     trains_ = false;
     if (cluster_->interrupted()) return Error{Errc::cancelled, "interrupted"};
     if (cluster_->failure())
@@ -285,7 +244,7 @@ class Job {
     }
     ClusterFile file = options_.file;
     file.gradient = with_choice(file.gradient, chosen);
-    if (options_.codecs_chosen) options_.codecs_chosen(file.gradient);
+    listener_.codecs_chosen(file.gradient);
     return planned(file);
   }
 
@@ -321,7 +280,7 @@ class Job {
     setup.committed = [this](const actors::SavedCheckpoint& saved) {
       outcome_.record.status.checkpoint_step = static_cast<std::int64_t>(saved.manifest.step);
       outcome_.record.result.checkpoint = saved.folder;
-      show_(outcome_.record);
+      changed();
     };
     const auto keeper = cluster_->process().spawn<actors::CheckpointKeeper>(std::move(setup));
     return cluster_->publish(actors::kKeeperName, keeper);
@@ -337,7 +296,7 @@ class Job {
     cluster_->run_until(
         [&] { return is_kept() || done() || cluster_->failure() || cluster_->interrupted(); },
         machine_.loop().now() + options_.file.cluster.grace);
-    if (!done() && !interrupted_) interrupted();
+    if (!done() && !orders_.interrupted()) orders_.interrupt();
   }
 
   /// Whether the checkpoint of the end is there, where there is to be one, and says how good it is.
@@ -349,35 +308,10 @@ class Job {
       outcome_.record.status.batches_of_epoch = static_cast<std::int64_t>(job.examples / job.batch);
     }
     holders_.emplace(options_.file, job.servers_come_again());
-    RunObserver::Hooks hooks = options_.hooks;
-    STERNA_ASSIGN(const kernels::LearningRate rate, actors::learning_rate_of(job));
-    if (hooks.step) {
-      hooks.step = [rate, tell = hooks.step](StepMetrics metrics) {
-        const auto step = static_cast<std::uint64_t>(metrics.step - 1);  // they count steps done
-        metrics.learning_rate = rate(step);
-        tell(metrics);
-      };
-    }
-    hooks.evaluation = [this, tell = hooks.evaluation](const EvaluationResult& one) {
-      if (tell) tell(one);
-      const bool main = one.subset == actors::main_subset(options_.file.evaluation) &&
-                        (one.of == "averages") == options_.file.evaluates_averages();
-      if (!main) return;
-      const auto version = static_cast<std::uint64_t>(one.step);
-      const actors::MeasuredPrecision precision{one.precision_at_1,
-                                                static_cast<std::uint64_t>(one.examples)};
-      if (kept_->measured) kept_->measured(version, precision);
-    };
-    hooks.changed = [this] { show_(outcome_.record); };
-    hooks.actor_whole = [this](const PeerIdentity& actor) {
-      if (!holders_->whole(actor)) return;
-      news_.refilled(actor);
-    };
-    hooks.residuals_lost = [this](const actors::ResidualsLost& lost) {
-      news_.residuals_lost(lost);
-    };
+    STERNA_ASSIGN(rate_, actors::learning_rate_of(job));
+    RunObserver::Listener& listener = *this;
     const auto observer =
-        cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, job, hooks);
+        cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, job, listener);
     STERNA_TRY(cluster_->publish(kObserverName, observer));
     return {};
   }
@@ -405,7 +339,7 @@ class Job {
   void read_last_lines() {
     constexpr Duration kPatience = std::chrono::seconds(1);
     if (!logs_) return;
-    cluster_->run_until([&] { return logs_->is_through() || interrupted_; },
+    cluster_->run_until([&] { return logs_->is_through() || orders_.interrupted(); },
                         machine_.loop().now() + kPatience);
     logs_.reset();
   }
@@ -418,7 +352,7 @@ class Job {
       const std::string line = name + " has ended";
       logs_ ? logs_->say_at_end_of(name, line) : news_.logged(line);
     }
-    show_(outcome_.record);
+    changed();
   }
 
   bool goes_on_without(ProcessDown& down) {
@@ -469,7 +403,7 @@ class Job {
 
   /// Why it ends, where it does before its time.
   std::string cause_so_far(const Result<void>& trained) const {
-    if (outcome_.interrupted && told_to_end_ && options_.file.checkpoint.on()) {
+    if (outcome_.interrupted && orders_.told_to_end() && options_.file.checkpoint.on()) {
       return "told to end by SIGTERM";
     }
     if (outcome_.interrupted) return ended_by_.empty() ? "interrupted" : ended_by_;
@@ -480,61 +414,40 @@ class Job {
   }
 
   void finish(const Result<void>& trained) {
-    RunRecord& record = outcome_.record;
-    RunResult& result = record.result;
-    record.status.left_seconds.reset();
-    count_time();
-    if (record.finished) {
-      record.status.elapsed_seconds = result.seconds;
-    } else if (!options_.file.trains() || record.first_step_began) {
-      result.seconds = record.status.elapsed_seconds;
+    JobEnd end;
+    end.weights_left = outcome_.weights_left;
+    if (outcome_.interrupted || !trained) {
+      end.kind = outcome_.interrupted ? JobEnd::Kind::kInterrupted : JobEnd::Kind::kFailed;
+      end.cause = cause_so_far(trained);
     }
-    // What is kept was made, though no worker may have said so yet.
-    record.status.step = std::max(record.status.step, record.status.checkpoint_step);
-    if (options_.file.trains()) result.steps = record.status.step;
-    if (outcome_.interrupted) {
-      result.exit = kExitInterrupted;
-      result.cause = cause_so_far(trained);
-      record.status.phase = "interrupted";
-    } else if (!trained) {
-      result.exit = kExitFailed;
-      result.cause = cause_so_far(trained);
+    if (end.kind == JobEnd::Kind::kFailed) {
       if (stopped_for_ > Duration::zero()) {
-        result.cause = fmt::format(
+        end.cause = fmt::format(
             "sterna itself was stopped for {:.1f} s, longer than cluster.silence ({}), so its "
             "processes gave it up: {}",
-            in_seconds(stopped_for_), duration_text(options_.file.cluster.silence), result.cause);
+            in_seconds(stopped_for_), duration_text(options_.file.cluster.silence), end.cause);
       }
-      if (cluster_) {
-        for (const ProcessDown& down : cluster_->deaths()) {
-          if (down.process == cluster_->failure()->process) continue;
-          if (result.consequences.size() == kConsequencesShown) break;
-          result.consequences.push_back(death_in_words(options_.file, down));
-        }
-      }
-      record.status.phase = "failed";
-    } else {
-      record.status.phase = "done";
+      if (cluster_) end.consequences = consequences();
     }
-    record.status.cause = result.cause;
-    if (result.exit != 0) {
-      // Of whom nobody has said how it ended: nothing outlives a run.
-      for (ActorStatus& actor : record.status.actors) {
-        if (!actor.has_ended()) actor.state = "stopped";
-      }
-      return;
+    count_time();
+    close_record(outcome_.record, options_.file, end);
+  }
+
+  /// The deaths behind the first, as many as anybody reads.
+  std::vector<std::string> consequences() const {
+    constexpr std::size_t kShown = 5;
+    std::vector<std::string> words;
+    for (const ProcessDown& down : cluster_->deaths()) {
+      if (down.process == cluster_->failure()->process) continue;
+      if (words.size() == kShown) break;
+      words.push_back(death_in_words(options_.file, down));
     }
-    if (!options_.file.trains()) return;
-    for (ActorStatus& actor : record.status.actors) actor.state = "done";
-    if (outcome_.weights_left.empty()) return;
-    result.exit = kExitFailed;
-    record.status.cause = result.cause = outcome_.weights_left;
-    record.status.phase = "failed";
+    return words;
   }
 
   /// The ends of others may come before the signal that is for all.
   void hear_whether_all_were_told_to_end(Duration signals_take) {
-    machine_.loop().run_until([this] { return interrupted_; },
+    machine_.loop().run_until([this] { return orders_.interrupted(); },
                               machine_.loop().now() + signals_take);
   }
 
@@ -547,40 +460,19 @@ class Job {
     last_turn_ = now;
   }
 
-  void hear_what_came_before() {
-    const int signal = options_.told_before ? options_.told_before() : 0;
-    if (signal == 0 || interrupted_) return;  // what it has heard itself counts once
-    signal == SIGTERM ? told_to_end() : interrupted();
-  }
-
-  /// At once where it makes no checkpoint, and before all its actors run.
-  void told_to_end() {
-    const Time now = machine_.loop().now();
-    const bool before = std::exchange(told_to_end_, true);
-    // Who tells a whole group, and one of it that hands it on, mean it once.
-    if (before && now - told_at_ < kToldOnce) return;
-    told_at_ = now;
-    if (before || stopping_ || !trains_ || !kept_->keep_soon) interrupted();
-  }
-
-  void interrupted() {
-    if (std::exchange(interrupted_, true)) second_interrupt_ = true;
-    if (cluster_) cluster_->interrupt();
-  }
+  /// A job that makes checkpoints ends with one, once all its actors run.
+  bool ends_by_itself() const { return trains_ && !stopping_ && kept_->keep_soon != nullptr; }
 
   const JobOptions& options_;
-  const std::function<void(const RunRecord&)>& show_;
+  JobListener& listener_;
+  kernels::LearningRate rate_;  ///< of a training job, from its start on
   RanksLeft ranks_left_{options_.file};
   std::optional<StateHolders> holders_;  // of a training job, from its start on
   JobOutcome outcome_;
-  RunNews news_{options_, outcome_.record, [this] { show_(outcome_.record); }};
+  RunNews news_{options_.file, outcome_.record, listener_};
   ActorPlaces places_{options_.file, [this](const std::string& host) {
                         return cluster_->process_of(node_name(host));
                       }};
-  bool interrupted_ = false;
-  bool second_interrupt_ = false;
-  bool told_to_end_ = false;  ///< by SIGTERM
-  Time told_at_;
   bool trains_ = false;  ///< all actors run, and are waited for
   bool stopping_ = false;
   std::set<std::string> ended_;  ///< actors that have stopped by themselves
@@ -594,17 +486,14 @@ class Job {
   std::shared_ptr<actors::KeeperRecord> kept_ = std::make_shared<actors::KeeperRecord>();
   std::optional<PlannedFaults> faults_;
   std::optional<LogReader> logs_;  ///< of a program's actors, while they run
-  SignalWatch interrupt_;
-  SignalWatch terminate_;
-  SignalWatch suspend_;
-  std::optional<SignalWatch> hang_up_;
+  EndOrders orders_;
 };
 
 }  // namespace
 
 JobOutcome run_job(RealMachine& machine, const Registry& registry, const JobOptions& options,
-                   const std::function<void(const RunRecord&)>& show) {
-  return Job(machine, registry, options, show).run();
+                   JobListener& listener) {
+  return Job(machine, registry, options, listener).run();
 }
 
 }  // namespace sterna::launcher

@@ -12,10 +12,9 @@
 #include "actors/checkpoint/saved.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/job/job_listener.h"
 #include "launcher/job/planned_faults.h"
 #include "launcher/job/program_check.h"
-#include "launcher/record/event.h"
-#include "launcher/record/run_observer.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/host/real_machine.h"
 
@@ -49,29 +48,10 @@ struct JobOptions {
                                                  const std::function<bool()>& interrupted)>
       make_placer;
   std::vector<Contact> operators;  ///< who may look at the run and end it
-  /// The coordinator can be dialled. An error ends the job, which has not begun then.
-  std::function<Result<void>(Cluster&)> started;
-  /// It was lost and has come again, and is dialled there now.
-  std::function<void(const Contact&)> coordinator_again;
-  /// An operator made a host one of the run's.
-  std::function<void(const std::string& host)> host_added;
-  /// Where the file leaves it to the run: the codecs that it takes, before an actor starts.
-  std::function<void(const GradientSection&)> codecs_chosen;
-  /// A checkpoint that was due was not made: `line` says which and why.
-  std::function<void(const std::string& line)> checkpoint_missed;
-  /// An actor was lost, and is started again beside the others.
-  std::function<void(const ActorRestart&)> actor_restarts;
   /// The [[inject.fault]]s that are over; null: none is.
   std::shared_ptr<PlannedFaults::Over> faults_over;
   /// The signal that told the run to end before this job could hear it; 0: none. Null: none can.
   std::function<int()> told_before;
-  /// Said to who looks at the screen, whatever it shows otherwise.
-  std::function<void(const std::string& line)> notice;
-  /// What happens beside training; its time is the hearer's.
-  std::function<void(Event)> event;
-  /// Every actor runs.
-  std::function<void()> running;
-  RunObserver::Hooks hooks;  ///< `changed` is never null
 };
 
 /// How a job went: everything it said, and the exit code.
@@ -97,9 +77,8 @@ struct JobOutcome {
 /// Runs the job in the foreground. `registry` is this program's. SIGINT and SIGTERM stop it,
 /// SIGTERM after a checkpoint where it makes any and that takes no longer than cluster.grace; a
 /// second one stops it without grace. The record is there also when the job failed;
-/// `record.result.cause` says why then. `show` gets the record whenever it changed. The machine's
-/// log lines are the record's meanwhile.
+/// `record.result.cause` says why then. The machine's log lines are the record's meanwhile.
 JobOutcome run_job(RealMachine& machine, const Registry& registry, const JobOptions& options,
-                   const std::function<void(const RunRecord&)>& show);
+                   JobListener& listener);
 
 }  // namespace sterna::launcher

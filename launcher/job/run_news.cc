@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <utility>
 
 #include "launcher/job/program_run.h"
 #include "launcher/record/link_troubles.h"
@@ -16,15 +15,15 @@ namespace {
 constexpr std::size_t kLogLinesShown = 5;
 }
 
-RunNews::RunNews(const JobOptions& options, RunRecord& record, std::function<void()> show)
-    : options_(options), record_(record), show_(std::move(show)) {}
+RunNews::RunNews(const ClusterFile& file, RunRecord& record, JobListener& listener)
+    : file_(file), record_(record), listener_(listener) {}
 
 void RunNews::logged(std::string_view line) {
   auto& lines = record_.status.log_lines;
   lines.emplace_back(line);
   ++record_.status.logged;
   if (lines.size() > kLogLinesShown) lines.erase(lines.begin());
-  show_();
+  listener_.changed(record_);
 }
 
 void RunNews::ended(const ProcessDown& down, bool stopping) {
@@ -32,7 +31,7 @@ void RunNews::ended(const ProcessDown& down, bool stopping) {
   mark_ended(record_.status, name, end_of(down, stopping), down.cause);
   note_end(record_, down, stopping);
   if (!down.wanted) {
-    logged(death_in_words(options_.file, down));
+    logged(death_in_words(file_, down));
     if (stopping) return;
     note({.kind = "death",
           .actor = name,
@@ -48,21 +47,21 @@ void RunNews::comes_again(const ProcessRestarts& restarts) {
   const ProcessDown& down = restarts.down;
   const std::string moves =
       restarts.host != down.host ? "; it moves to " + restarts.host : std::string();
-  const std::string words = death_in_words(options_.file, down) + moves;
+  const std::string words = death_in_words(file_, down) + moves;
   note({.kind = "actor_restart",
         .actor = down.identity.name,
         .incarnation = down.identity.incarnation,
         .cause = down.full_cause() + moves});
   note_actor_restart(record_, down, words);
   logged(words + (moves.empty() ? "; it is started again" : ""));
-  if (options_.actor_restarts && !record_.result.actor_restarts.empty()) {
-    options_.actor_restarts(record_.result.actor_restarts.back());
+  if (!record_.result.actor_restarts.empty()) {
+    listener_.actor_restarts(record_.result.actor_restarts.back());
   }
 }
 
 void RunNews::goes_on_without(const ProcessDown& down, const std::string& left) {
   const std::string words =
-      fmt::format("{}; the run goes on without it: {}", death_in_words(options_.file, down), left);
+      fmt::format("{}; the run goes on without it: {}", death_in_words(file_, down), left);
   note({.kind = "lost",
         .actor = down.identity.name,
         .incarnation = down.identity.incarnation,
@@ -98,7 +97,7 @@ void RunNews::link_trouble(const LinkTrouble& trouble) {
 }
 
 void RunNews::link_pace(const LinkPace& pace) {
-  const std::string words = note_link_pace(record_, pace, options_.file.cluster.slow_link.count);
+  const std::string words = note_link_pace(record_, pace, file_.cluster.slow_link.count);
   notice(words);
   note({.kind = pace.over ? "slow_link_over" : "slow_link",
         .actor = pace.from_name + ", " + pace.to_name,
@@ -109,7 +108,7 @@ void RunNews::link_pace(const LinkPace& pace) {
 void RunNews::host_added(const std::string& host) {
   logged(host + " is one of the run's hosts now");
   note({.kind = "added", .actor = node_name(host)});
-  if (options_.host_added) options_.host_added(host);
+  listener_.host_added(host);
 }
 
 void RunNews::injected(const FaultInjected& fault) {
@@ -126,7 +125,7 @@ void RunNews::injected(const FaultInjected& fault) {
 
 void RunNews::checkpoint_missed(const std::string& line, std::uint64_t all) {
   record_.result.missed_checkpoints = all;
-  if (options_.checkpoint_missed) options_.checkpoint_missed(line);
+  listener_.checkpoint_missed(line);
   logged(line);
 }
 
@@ -138,13 +137,10 @@ void RunNews::copy_missed(const std::string& line, std::uint64_t all) {
 }
 
 void RunNews::note(Event event) const {
-  if (!options_.event) return;
   event.step = record_.status.step;
-  options_.event(std::move(event));
+  listener_.event(event);
 }
 
-void RunNews::notice(const std::string& words) const {
-  if (options_.notice) options_.notice(words);
-}
+void RunNews::notice(const std::string& words) const { listener_.notice(words); }
 
 }  // namespace sterna::launcher

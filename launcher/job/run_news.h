@@ -2,12 +2,12 @@
 // event where it is one, and is said to who looks at the screen.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "actors/job/observer.h"
-#include "launcher/job/run_job.h"
+#include "launcher/cluster_file/cluster_file.h"
+#include "launcher/job/job_listener.h"
 #include "launcher/record/event.h"
 #include "launcher/record/run_record.h"
 #include "runtime/cluster/cluster_messages.h"
@@ -16,8 +16,8 @@ namespace sterna::launcher {
 
 class RunNews {
  public:
-  /// `options` and `record` outlive it. `show`: the record has changed.
-  RunNews(const JobOptions& options, RunRecord& record, std::function<void()> show);
+  /// All three outlive it.
+  RunNews(const ClusterFile& file, RunRecord& record, JobListener& listener);
 
   /// A line of the run's log, of which the record has the last ones.
   void logged(std::string_view line);
@@ -44,9 +44,9 @@ class RunNews {
   void note(Event event) const;
   void notice(const std::string& words) const;
 
-  const JobOptions& options_;
+  const ClusterFile& file_;
   RunRecord& record_;
-  std::function<void()> show_;
+  JobListener& listener_;
 };
 
 }  // namespace sterna::launcher

@@ -84,14 +84,14 @@ void keep_other(std::vector<OtherPrecision>& others, std::string what, double pr
 }  // namespace
 
 RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
-                         Hooks hooks)
+                         Listener& listener)
     : record_(record),
       shards_(job.shards > 0),
       ranks_(job.ranks),
       job_steps_(job.steps),
       losses_(job),
       totals_(job.first_step),
-      hooks_(std::move(hooks)) {
+      listener_(listener) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == Role::kWorker) workers_.insert(actor.name);
     if (actor.role == Role::kInputReader) readers_.insert(actor.name);
@@ -211,7 +211,7 @@ void RunObserver::total() {
 void RunObserver::tell_losses(const std::vector<actors::RankLoss>& losses) {
   for (const actors::RankLoss& loss : losses) {
     for (const LossMetrics& whole : losses_.add(loss)) {
-      if (hooks_.loss) hooks_.loss(whole);
+      listener_.loss(whole);
     }
   }
 }
@@ -255,7 +255,7 @@ void RunObserver::on(actors::Progress progress) {
   const std::int64_t before = record_.status.step;
   total();
   count_waits(record_, now());
-  if (record_.status.step != before && hooks_.step) {
+  if (record_.status.step != before) {
     StepMetrics metrics;
     metrics.step = record_.status.step;
     const StepTotals::Counts then = totals_.at(static_cast<std::uint64_t>(metrics.step));
@@ -278,9 +278,9 @@ void RunObserver::on(actors::Progress progress) {
     metrics.staleness = record_.status.staleness;
     metrics.data_wait = record_.status.data_wait;
     metrics.readers = record_.status.readers;
-    hooks_.step(metrics);
+    listener_.step(metrics);
   }
-  hooks_.changed();
+  listener_.changed();
 }
 
 void RunObserver::on(actors::Evaluated evaluated) {
@@ -317,8 +317,8 @@ void RunObserver::on(actors::Evaluated evaluated) {
                result.precision_at_1);
   }
   record_.result.evaluations.push_back(result);
-  if (hooks_.evaluation) hooks_.evaluation(result);
-  hooks_.changed();
+  listener_.evaluation(result);
+  listener_.changed();
 }
 
 void RunObserver::on(actors::Watched told) {
@@ -327,29 +327,28 @@ void RunObserver::on(actors::Watched told) {
   const std::uint64_t known = told.lost < known_lost_histograms_ ? 0 : known_lost_histograms_;
   record_.result.lost_histograms += told.lost - known;
   known_lost_histograms_ = told.lost;
-  if (!hooks_.histogram) return;
   for (actors::TensorHistogram& one : told.histograms) {
-    hooks_.histogram({.step = static_cast<std::int64_t>(told.step),
-                      .tensor = std::move(one.tensor),
-                      .of = name(one.of),
-                      .elements = one.elements,
-                      .least = one.least,
-                      .most = one.most,
-                      .sum = one.sum,
-                      .sum_of_squares = one.sum_of_squares,
-                      .buckets = std::move(one.buckets),
-                      .counts = std::move(one.counts)});
+    listener_.histogram({.step = static_cast<std::int64_t>(told.step),
+                         .tensor = std::move(one.tensor),
+                         .of = name(one.of),
+                         .elements = one.elements,
+                         .least = one.least,
+                         .most = one.most,
+                         .sum = one.sum,
+                         .sum_of_squares = one.sum_of_squares,
+                         .buckets = std::move(one.buckets),
+                         .counts = std::move(one.counts)});
   }
-  for (std::size_t i = 0; hooks_.picture && i < told.pictures.size(); ++i) {
+  for (std::size_t i = 0; i < told.pictures.size(); ++i) {
     const actors::WatchedPicture& one = told.pictures[i];
-    hooks_.picture({.step = static_cast<std::int64_t>(told.step),
-                    .number = static_cast<std::int64_t>(i),
-                    .rows = one.shape.rows,
-                    .columns = one.shape.columns,
-                    .channels = one.shape.channels,
-                    .label = one.label,
-                    .prediction = one.prediction,
-                    .pixels = to_hex(one.pixels.view())});
+    listener_.picture({.step = static_cast<std::int64_t>(told.step),
+                       .number = static_cast<std::int64_t>(i),
+                       .rows = one.shape.rows,
+                       .columns = one.shape.columns,
+                       .channels = one.shape.channels,
+                       .label = one.label,
+                       .prediction = one.prediction,
+                       .pixels = to_hex(one.pixels.view())});
   }
 }
 
@@ -361,7 +360,7 @@ void RunObserver::on(actors::ServerWaits waits) {
   } else {
     record_.waiting.erase(waits.server);
   }
-  hooks_.changed();
+  listener_.changed();
 }
 
 void RunObserver::on(actors::ActorWhole whole) {
@@ -370,7 +369,7 @@ void RunObserver::on(actors::ActorWhole whole) {
                "only a parameter server or a worker says that it is whole")) {
     return;
   }
-  if (hooks_.actor_whole) hooks_.actor_whole({whole.actor, whole.incarnation});
+  listener_.actor_whole({whole.actor, whole.incarnation});
 }
 
 void RunObserver::on(actors::ResidualsLost lost) {
@@ -380,8 +379,8 @@ void RunObserver::on(actors::ResidualsLost lost) {
   }
   record_.status.residuals_lost += lost.ranks;
   record_.result.residuals_lost = record_.status.residuals_lost;
-  if (hooks_.residuals_lost) hooks_.residuals_lost(lost);
-  hooks_.changed();
+  listener_.residuals_lost(lost);
+  listener_.changed();
 }
 
 void RunObserver::on(actors::WorkerDone done) {
@@ -413,7 +412,7 @@ void RunObserver::on(actors::WorkerDone done) {
     training_is_over();
     record_.status.phase = "evaluating";
   }
-  hooks_.changed();
+  listener_.changed();
 }
 
 void RunObserver::training_is_over() {
@@ -422,7 +421,7 @@ void RunObserver::training_is_over() {
   record_.status.evaluator_wait.reset();
   record_.status.left_seconds.reset();
   for (const actors::TensorTotals& totals : record_.tensors) {
-    if (hooks_.tensor) hooks_.tensor(metrics_of(totals));
+    listener_.tensor(metrics_of(totals));
   }
 }
 
@@ -435,7 +434,7 @@ void RunObserver::on(actors::JobFinished finished) {
   // Some worker may still be in its last step, or have been lost when the others were done.
   if (!record_.trained) training_is_over();
   total();
-  hooks_.changed();
+  listener_.changed();
 }
 
 void RunObserver::on(actors::ReaderProgress progress) {
@@ -467,7 +466,7 @@ void RunObserver::on(actors::ReaderProgress progress) {
   };
   tell(record_.status.readers, fraction(counted.part(), counted.whole()));
   tell(record_.result.readers, fraction(pictures, progress.busy_seconds));
-  hooks_.changed();
+  listener_.changed();
 }
 
 }  // namespace sterna::launcher

@@ -2,7 +2,6 @@
 // the screen shows and the result says.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "launcher/record/run_record.h"
 #include "launcher/record/steps/step_losses.h"
 #include "launcher/record/steps/step_totals.h"
+#include "launcher/record/training_listener.h"
 #include "launcher/view/result_json.h"
 #include "runtime/actor/actor.h"
 #include "runtime/cluster/cluster_messages.h"
@@ -22,22 +22,18 @@ namespace sterna::launcher {
 
 class RunObserver final : public Actor<actors::Observer> {
  public:
-  struct Hooks {
-    std::function<void()> changed = nullptr;                            ///< something to show
-    std::function<void(const StepMetrics&)> step = nullptr;             ///< a line for the metrics
-    std::function<void(const LossMetrics&)> loss = nullptr;             ///< likewise, of each step
-    std::function<void(const EvaluationResult&)> evaluation = nullptr;  ///< likewise
-    /// Likewise, once for each at the end.
-    std::function<void(const TensorMetrics&)> tensor = nullptr;
-    std::function<void(const HistogramMetrics&)> histogram = nullptr;  ///< for a file of events
-    std::function<void(const PictureMetrics&)> picture = nullptr;      ///< likewise
+  class Listener : public TrainingListener {
+   public:
+    /// The record has.
+    virtual void changed() {}
     /// A server in the place of a lost one can stand in for its partner.
-    std::function<void(const PeerIdentity& server)> actor_whole = nullptr;
-    std::function<void(const actors::ResidualsLost&)> residuals_lost = nullptr;
+    virtual void actor_whole(const PeerIdentity& /*server*/) {}
+    virtual void residuals_lost(const actors::ResidualsLost& /*lost*/) {}
   };
   /// `file` says who the workers, the readers and the evaluator are: nobody else is believed.
+  /// `record` and `listener` outlive it.
   RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
-              Hooks hooks);
+              Listener& listener);
 
   void on(actors::Progress progress);
   void on(actors::Evaluated evaluated);
@@ -76,7 +72,7 @@ class RunObserver final : public Actor<actors::Observer> {
   std::uint64_t job_steps_;
   StepLosses losses_;
   StepTotals totals_;
-  Hooks hooks_;
+  Listener& listener_;
 };
 
 }  // namespace sterna::launcher

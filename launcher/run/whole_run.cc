@@ -19,24 +19,17 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/mended_checkpoint.h"
 #include "launcher/hosts/placer.h"
-#include "launcher/job/job_plan.h"
 #include "launcher/job/resume.h"
-#include "launcher/page/page_server.h"
 #include "launcher/past/remembered_run.h"
-#include "launcher/record/event_log.h"
-#include "launcher/record/metrics_file.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/lost_hosts.h"
 #include "launcher/run/restarts.h"
-#include "launcher/run/run_data.h"
+#include "launcher/run/run_audience.h"
+#include "launcher/run/run_beginning.h"
 #include "launcher/run/run_ending.h"
-#include "launcher/run/run_init.h"
-#include "launcher/scrape/metrics_server.h"
-#include "launcher/summary/event_file.h"
+#include "launcher/run/run_files.h"
 #include "launcher/text/directory_path.h"
-#include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
-#include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
 #include "runtime/loop/end_signals.h"
 #include "runtime/loop/signal_watch.h"
@@ -69,16 +62,6 @@ void keep_confusion(const RunDirectory& directory, const std::optional<Confusion
 void keep_status(RunDirectory& directory, const RunStatus& status, const Console& console) {
   const Result<void> written = directory.write_status(status);
   if (!written) console.say(written.error().message);
-}
-
-/// Null: nobody asked for it.
-Result<std::unique_ptr<PageServer>> page_of(const WholeRunOptions& options,
-                                            const RunDirectory& directory) {
-  if (!options.page) return std::unique_ptr<PageServer>();
-  STERNA_ASSIGN(auto page, PageServer::start({.run_directory = directory.path()}));
-  options.console.say("the run's page is " + page->url());
-  options.console.say("for a browser on another machine, there: " + forwarding_line(page->port()));
-  return page;
 }
 
 RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
@@ -115,28 +98,10 @@ void note_unkept(const Result<void>& kept, RunResult& result, const Console& con
   result.cause = kept.error().message;
 }
 
-/// Says to those who look at the run what the screen shows, twice a second at most.
-class Reports {
- public:
-  /// Null: there is none to say it to.
-  void set_cluster(Cluster* cluster) { cluster_ = cluster; }
-  void update(const RunStatus& status) {
-    if (cluster_ == nullptr) return;
-    const Time now = cluster_->loop().now();
-    if (last_ && now - *last_ < kInterval) return;
-    last_ = now;
-    cluster_->report(copy_bytes(status_json(status)));
-  }
-
- private:
-  static constexpr Duration kInterval = std::chrono::milliseconds(500);
-  Cluster* cluster_ = nullptr;
-  std::optional<Time> last_;
-};
-
 /// Puts the actors of hosts that do not answer any more on the others. False where they cannot be:
 /// then the outcome's cause says why.
-bool move_from_lost(RealMachine& machine, JobOutcome& outcome, JobOptions& job) {
+bool move_from_lost(RealMachine& machine, JobOutcome& outcome, JobOptions& job,
+                    const std::function<void(const std::string& line)>& say) {
   job.file = with_added(std::move(job.file), outcome.added_hosts);
   std::vector<std::string> gone = outcome.drained_hosts;
   const bool may_be_gone = !outcome.lost_hosts.empty() && job.file.checkpoint.on();
@@ -158,22 +123,23 @@ bool move_from_lost(RealMachine& machine, JobOutcome& outcome, JobOptions& job) 
     return false;
   }
   job.file = std::move(left).value();
-  job.notice(fmt::format("going on without {}", fmt::join(gone, " and ")));
+  say(fmt::format("going on without {}", fmt::join(gone, " and ")));
   return true;
 }
 
 /// What the head's disk has lost of the checkpoint that the job would go on from.
-void mend_before_restart(RealMachine& machine, JobOutcome& outcome, const JobOptions& job) {
+void mend_before_restart(RealMachine& machine, JobOutcome& outcome, const JobOptions& job,
+                         const std::function<void(const std::string& line)>& say) {
   if (!outcome.lost || job.file.checkpoint.copies == 0) return;
   const auto told = [&] { outcome.told_while_stopping = true; };
   const SignalWatch interrupt(machine.loop(), SIGINT, told);
   const SignalWatch terminate(machine.loop(), SIGTERM, told);
-  mend_newest(machine, job.file, job.checkpoints, only_of(job.file, job.identity), job.notice,
+  mend_newest(machine, job.file, job.checkpoints, only_of(job.file, job.identity), say,
               [&] { return outcome.told_while_stopping; });
 }
 
 /// One whole run. What it has comes to be in the order in which it lies here.
-class WholeRun {
+class WholeRun final : private JobListener {
  public:
   WholeRun(RealMachine& machine, const Registry& registry, const WholeRunOptions& options)
       : machine_(machine),
@@ -184,18 +150,17 @@ class WholeRun {
 
   /// All that may be wrong with what is given, and the run's directory. Starts nothing.
   Result<void> prepare() {
-    STERNA_TRY(look_at_what_is_given());
-    STERNA_TRY(find_where_it_begins());
-    STERNA_TRY(look_at_first_weights());
-    STERNA_TRY(make_directory());
+    STERNA_ASSIGN(begins_, look_at_beginning(machine_, options_));
+    STERNA_TRY(audience_.open_scrape(begins_.file));
+    now_ = std::chrono::system_clock::now();
+    STERNA_ASSIGN(directory_, RunDirectory::create(directory_for(options_, begins_.file, now_)));
     Result<void> ready = furnish_directory();
-    if (ready) ready = open_records();
+    if (ready) ready = open_files();
     if (!ready) {
       directory_->discard();
       return ready;
     }
     plan_job();
-    plan_what_is_told();
     return {};
   }
 
@@ -206,102 +171,39 @@ class WholeRun {
 
  private:
   const Console& console() const { return options_.console; }
-  /// On the screen, whatever that shows by now.
-  void say(const std::string& line) { view_ != nullptr ? view_->say(line) : console().say(line); }
-  std::int64_t first_step() const {
-    return from_ ? static_cast<std::int64_t>(from_->manifest.step) : 0;
-  }
   std::string absolute_directory() const {
     return launcher::absolute_directory(directory_->path());
-  }
-
-  Result<void> look_at_what_is_given() {
-    const ClusterFile& given = options_.file;
-    STERNA_TRY(check_data_flag(options_.data, given));
-    // Digits may have to be drawn, and a disk to be read for them.
-    STERNA_TRY(RunDirectory::check(directory_for(given)));
-    STERNA_ASSIGN(data_, needs_data_here(given)
-                             ? find_run_data(options_.data, given, console())
-                             : Result<input::DataLocation>(data_elsewhere(given)));
-    STERNA_ASSIGN(const ClusterFile counted, in_steps(given, data_));
-    file_ = with_absolute_init(counted, console());
-    // What does not go together is bad input, of which nothing has to be started to hear.
-    if (!file_.trains()) return {};
-    STERNA_ASSIGN(const actors::JobConfig job, job_of(file_, data_));
-    const std::string hint = picture_size_hint(job);
-    if (!hint.empty()) console().say(hint);
-    return {};
-  }
-
-  /// A run that goes on has its own: those of others, which may be gone by now, it does not need.
-  Result<void> look_at_first_weights() const {
-    if (from_ != nullptr) return {};
-    STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file_, data_));
-    for (const std::string& line : taken) console().say(line);
-    return {};
-  }
-
-  RunDirectoryOptions directory_for(const ClusterFile& file) const {
-    RunDirectoryOptions where;
-    where.config = file.cluster.name;
-    where.explicit_path = options_.run_dir;
-    where.goes_on = goes_on_in_place(file) || options_.begun;
-    where.parent = options_.run_parent;
-    where.now = now_;
-    return where;
-  }
-
-  Result<void> find_where_it_begins() {
-    if (file_.trains() && file_.checkpoint.resume.given) {
-      mend_newest(machine_, file_, folder_to_resume(file_, options_.run_dir),
-                  run_to_resume(file_, options_.run_dir),
-                  [&](const std::string& line) { console().say(line); });
-    }
-    STERNA_ASSIGN(from_, checkpoint_to_resume(file_, options_.run_dir));
-    if (directory_for(file_).goes_on) {
-      STERNA_TRY(check_may_write_into(options_.run_dir, file_, from_.get()));
-    }
-    return from_ != nullptr ? check_same_net(*from_, file_, data_) : Result<void>();
-  }
-
-  Result<void> make_directory() {
-    if (!file_.metrics.prometheus.empty()) {
-      STERNA_ASSIGN(scraped_, MetricsServer::start(file_.metrics));
-      console().say("metrics at " + scraped_->url());
-    }
-    now_ = std::chrono::system_clock::now();
-    STERNA_ASSIGN(directory_, RunDirectory::create(directory_for(file_)));
-    return {};
   }
 
   /// What of it is there before the job begins. In one that was there before, what describes the
   /// run stays as it is until then.
   Result<void> furnish_directory() {
-    STERNA_ASSIGN(page_, page_of(options_, *directory_));
-    STERNA_ASSIGN(checkpoint_folder_, take_checkpoint_folder(file_));
+    const ClusterFile& file = begins_.file;
+    STERNA_TRY(audience_.open_page(directory_->path()));
+    STERNA_ASSIGN(checkpoint_folder_, take_checkpoint_folder(file));
     // The run again, from this file alone: with the data that it is given now.
-    resolved_ = file_;
-    if (!file_.checkpoint.folder.empty()) {
-      resolved_.checkpoint.folder = std::filesystem::absolute(expand_home(file_.checkpoint.folder));
+    resolved_ = file;
+    if (!file.checkpoint.folder.empty()) {
+      resolved_.checkpoint.folder = std::filesystem::absolute(expand_home(file.checkpoint.folder));
     }
-    resolved_.data.name = data_.name;
-    if (!data_.dir.empty()) {
-      resolved_.data.dir = std::filesystem::absolute(data_.folder()).string();
+    resolved_.data.name = begins_.data.name;
+    if (!begins_.data.dir.empty()) {
+      resolved_.data.dir = std::filesystem::absolute(begins_.data.folder()).string();
     }
     if (directory_->made()) STERNA_TRY(directory_->write_resolved(resolved_));
-    STERNA_TRY(keep_class_names(*directory_, file_, data_));
+    STERNA_TRY(keep_class_names(*directory_, file, begins_.data));
     tell_where_it_begins();
     return {};
   }
 
   /// Once nobody else has the directory.
   void tell_where_it_begins() {
-    if (from_ != nullptr) {
-      passed_over_ = passed_over(file_, *from_);
+    if (begins_.from != nullptr) {
+      passed_over_ = passed_over(begins_.file, *begins_.from);
       for (const std::string& line : passed_over_) console().say(line);
-      console().say(
-          fmt::format("going on from step {}, {}", thousands(first_step()), from_->folder));
-      const std::vector<std::string> changes = changes_since(*from_, resolved_);
+      console().say(fmt::format("going on from step {}, {}", thousands(begins_.first_step()),
+                                begins_.from->folder));
+      const std::vector<std::string> changes = changes_since(*begins_.from, resolved_);
       if (!changes.empty()) {
         console().say(printable(
             fmt::format("other than in that checkpoint's job: {}", fmt::join(changes, ", "))));
@@ -311,23 +213,11 @@ class WholeRun {
     }
   }
 
-  Result<void> open_records() {
-    const auto say_it = [this](const std::string& line) { say(line); };
-    metrics_.add(
-        std::make_unique<MetricsFile>(directory_->take_metrics(), say_it, machine_.loop()));
-    if (file_.summary.tensorboard) {
-      STERNA_ASSIGN(EventFile events, EventFile::create(directory_->path(), in_unix_seconds(now_),
-                                                        launcher::resolved(resolved_)));
-      auto lines = std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)),
-                                                 say_it, machine_.loop());
-      for_tensorboard_ = lines.get();
-      metrics_.add(std::move(lines));
-    }
-    events_.emplace(directory_->take_events(), say_it, machine_.loop(),
-                    [] { return in_unix_seconds(std::chrono::system_clock::now()); });
-    events_->append(
-        {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
-    note_passed_over(first_step());
+  Result<void> open_files() {
+    const auto say = [this](const std::string& line) { audience_.say(line); };
+    STERNA_ASSIGN(files_, RunFiles::open(*directory_, resolved_, say, machine_.loop(), now_));
+    files_->began(begins_.first_step(), begins_.from ? "from " + begins_.from->folder : "");
+    files_->passed_over(passed_over_, begins_.first_step());
     return {};
   }
 
@@ -336,33 +226,26 @@ class WholeRun {
     if (std::exchange(has_begun_, true) || directory_->made()) return {};
     STERNA_TRY(directory_->write_resolved(resolved_));
     directory_->forget_result();
-    metrics_.append(to_json(Restart{.step = first_step(), .cause = "the run was begun again"},
-                            in_unix_seconds(now_)));
+    files_->begun_again(begins_.first_step(), now_);
     return {};
   }
 
-  /// The checkpoints that are damaged, for whose sake it goes on from an earlier step.
-  void note_passed_over(std::int64_t step) {
-    for (const std::string& line : passed_over_) {
-      events_->append({.kind = "passed_over", .step = step, .cause = line});
-    }
-  }
-
   void plan_job() {
+    const ClusterFile& file = begins_.file;
     resume_ = options_.resume
                   ? options_.resume(absolute_directory())
                   : resume_command(options_.detached ? "up" : "run", absolute_directory());
-    job_.file = file_;
-    job_.data = data_;
+    job_.file = file;
+    job_.data = begins_.data;
     job_.began = options_.began;
     job_.run = options_.run;
     job_.begun = options_.begun;
     job_.program = options_.program;
     job_.run_directory = directory_->path();
-    job_.from = from_;
-    job_.checkpoints = std::filesystem::absolute(file_.checkpoint.folder.empty()
+    job_.from = begins_.from;
+    job_.checkpoints = std::filesystem::absolute(file.checkpoint.folder.empty()
                                                      ? directory_->checkpoints_path()
-                                                     : expand_home(file_.checkpoint.folder))
+                                                     : expand_home(file.checkpoint.folder))
                            .string();
     job_.identity = directory_->identity();
     job_.resolved = launcher::resolved(resolved_);
@@ -373,84 +256,28 @@ class WholeRun {
     job_.make_placer = options_.make_placer;
     if (!job_.make_placer) {
       job_.make_placer = [this](auto progress, const auto& interrupted) {
-        return placer_of(file_).nodes(
-            machine_, job_.file,
-            {options_.bundle, absolute_directory(), std::move(progress),
-             [this](std::string_view line) { console().say(line); }, interrupted});
+        return placer_of(begins_.file)
+            .nodes(machine_, job_.file,
+                   {options_.bundle, absolute_directory(), std::move(progress),
+                    [this](std::string_view line) { console().say(line); }, interrupted});
       };
     }
     job_.operators = contacts_of(operators_);
     job_.faults_over = std::make_shared<PlannedFaults::Over>(faults_suffered(
-        file_.faults, directory_->path(), static_cast<std::uint64_t>(first_step())));
-  }
-
-  /// Whom the job tells what.
-  void plan_what_is_told() {
-    job_.started = [this](Cluster& cluster) { return started(cluster); };
-    job_.coordinator_again = [this](const Contact& contact) {
-      remembered_.coordinator_is_at(contact);
-    };
-    job_.host_added = [this](const std::string& name) {
-      const auto host = std::ranges::find(file_.hosts, name, &HostSection::name);
-      if (host == file_.hosts.end()) return;
-      if (const auto one = state_host(file_, *host)) remembered_.has_host(*one);
-    };
-    job_.codecs_chosen = [this](const GradientSection& gradient) {
-      resolved_.gradient = gradient;
-      const Result<void> written = directory_->write_resolved(resolved_);
-      if (!written) console().say(written.error().message);
-    };
-    job_.checkpoint_missed = [this](const std::string& line) {
-      metrics_.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
-      events_->append({.kind = "missed_checkpoint", .step = step_, .cause = line});
-      say(line);
-    };
+        file.faults, directory_->path(), static_cast<std::uint64_t>(begins_.first_step())));
     job_.told_before = [this] { return end_signals_->first(); };
-    job_.notice = [this](const std::string& line) { say(line); };
-    job_.event = [this](Event event) { events_->append(std::move(event)); };
-    job_.actor_restarts = [this](const ActorRestart& one) { metrics_.append(to_json(one)); };
-    job_.running = [this] {
-      if (options_.running && job_.restarts.empty()) options_.running();
-    };
-    RunObserver::Hooks& hooks = job_.hooks;
-    hooks.step = [this](const StepMetrics& step) { metrics_.append(to_json(step)); };
-    hooks.loss = [this](const LossMetrics& one) { metrics_.append(to_json(one)); };
-    hooks.tensor = [this](const TensorMetrics& one) { metrics_.append(to_json(one)); };
-    hooks.evaluation = [this](const EvaluationResult& one) {
-      metrics_.append(to_json(one));
-      tell_left_out(one);
-    };
-    if (for_tensorboard_ == nullptr) return;
-    hooks.histogram = [this](const HistogramMetrics& one) {
-      for_tensorboard_->append(to_json(one));
-    };
-    hooks.picture = [this](const PictureMetrics& one) { for_tensorboard_->append(to_json(one)); };
   }
 
-  /// Each time that it is another number: in between, fewer examples are evaluated than at the end.
-  void tell_left_out(const EvaluationResult& one) {
-    if (std::exchange(left_out_[one.subset], one.left_out_examples) == one.left_out_examples) {
-      return;
-    }
-    if (one.left_out_examples == 0) return;
-    say(fmt::format(
-        "step {}: {} of {} {} examples {} damaged and left out; the evaluator's log "
-        "names them",
-        thousands(one.step), thousands(static_cast<std::int64_t>(one.left_out_examples)),
-        thousands(one.examples + static_cast<std::int64_t>(one.left_out_examples)), one.subset,
-        one.left_out_examples == 1 ? "is" : "are"));
-  }
-
-  Result<void> started(Cluster& cluster) {
+  Result<void> started(Cluster& cluster) override {
     RunState state = state_of(options_, cluster, *directory_, operators_);
-    if (file_.checkpoint.on()) state.resume = resume_;
+    if (begins_.file.checkpoint.on()) state.resume = resume_;
     state.checkpoints = job_.checkpoints;
-    Result<std::string> id = remembered_.write(state, file_.cluster.head);
+    Result<std::string> id = remembered_.write(state, begins_.file.cluster.head);
     if (!id && !may_go_unremembered()) return std::move(id).error();
-    if (!id) say(id.error().message);
+    if (!id) audience_.say(id.error().message);
     if (id) state.id = *id;
     STERNA_TRY(take_over_directory());
-    reports_.set_cluster(&cluster);
+    audience_.set_cluster(&cluster);
     if (options_.started && job_.restarts.empty()) options_.started(state);
     return {};
   }
@@ -459,63 +286,93 @@ class WholeRun {
   /// remembered since it was submitted, and one that goes on is not ended for it.
   bool may_go_unremembered() const {
     return !options_.detached || has_begun_ || options_.begun ||
-           placer_of(file_).queue() != nullptr;
+           placer_of(begins_.file).queue() != nullptr;
+  }
+
+  void running() override {
+    if (options_.running && job_.restarts.empty()) options_.running();
+  }
+  void coordinator_again(const Contact& contact) override {
+    remembered_.coordinator_is_at(contact);
+  }
+  void host_added(const std::string& name) override {
+    const auto host = std::ranges::find(begins_.file.hosts, name, &HostSection::name);
+    if (host == begins_.file.hosts.end()) return;
+    if (const auto one = state_host(begins_.file, *host)) remembered_.has_host(*one);
+  }
+  void codecs_chosen(const GradientSection& gradient) override {
+    resolved_.gradient = gradient;
+    const Result<void> written = directory_->write_resolved(resolved_);
+    if (!written) console().say(written.error().message);
+  }
+  void changed(const RunRecord& record) override {
+    files_->changed(record);
+    // Whether the run has failed, or goes on from a checkpoint, is not known yet.
+    if (record.status.phase == "failed") return;
+    audience_.show(job_.restarts.empty() ? record.status : restarts_.whole(record.status));
+  }
+  void notice(const std::string& line) override { audience_.say(line); }
+  void checkpoint_missed(const std::string& line) override {
+    files_->checkpoint_missed(line);
+    audience_.say(line);
+  }
+  void event(const Event& event) override { files_->event(event); }
+  void actor_restarts(const ActorRestart& restart) override { files_->actor_restarts(restart); }
+  void step(const StepMetrics& metrics) override { files_->step(metrics); }
+  void loss(const LossMetrics& metrics) override { files_->loss(metrics); }
+  void tensor(const TensorMetrics& metrics) override { files_->tensor(metrics); }
+  void histogram(const HistogramMetrics& metrics) override { files_->histogram(metrics); }
+  void picture(const PictureMetrics& metrics) override { files_->picture(metrics); }
+  void evaluation(const EvaluationResult& result) override {
+    files_->evaluation(result);
+    tell_left_out(result);
+  }
+
+  /// Each time that it is another number: in between, fewer examples are evaluated than at the end.
+  void tell_left_out(const EvaluationResult& one) {
+    if (std::exchange(left_out_[one.subset], one.left_out_examples) == one.left_out_examples) {
+      return;
+    }
+    if (one.left_out_examples == 0) return;
+    audience_.say(fmt::format(
+        "step {}: {} of {} {} examples {} damaged and left out; the evaluator's log "
+        "names them",
+        thousands(one.step), thousands(static_cast<std::int64_t>(one.left_out_examples)),
+        thousands(one.examples + static_cast<std::int64_t>(one.left_out_examples)), one.subset,
+        one.left_out_examples == 1 ? "is" : "are"));
   }
 
   /// The job, and once more as often as it goes on after a loss.
   void train() {
+    const auto say = [this](const std::string& line) { audience_.say(line); };
+    JobListener& listener = *this;
     end_signals_.emplace(machine_.loop());
-    view_ = options_.make_view();
+    audience_.open_screen();
     for (bool again = true; again;) {
-      outcome_ = run_job(machine_, registry_, job_, [this](const RunRecord& r) { show(r); });
-      reports_.set_cluster(nullptr);
+      outcome_ = run_job(machine_, registry_, job_, listener);
+      audience_.set_cluster(nullptr);
       job_.file.gradient = resolved_.gradient;  // what codec = "auto" chose stays chosen
-      mend_before_restart(machine_, outcome_, job_);
-      again = move_from_lost(machine_, outcome_, job_) && restarts_.after(outcome_, job_);
+      mend_before_restart(machine_, outcome_, job_, say);
+      again = move_from_lost(machine_, outcome_, job_, say) && restarts_.after(outcome_, job_);
       if (again) tell_of_restart(job_.restarts.back());
     }
     restarts_.complete(outcome_);
-    outcome_.record.status.first_step = first_step();  // of all of it, not of the last job
-  }
-
-  void show(const RunRecord& record) {
-    step_ = record.status.step;
-    metrics_.look();
-    events_->look();
-    // Whether the run has, or goes on from a checkpoint, is not known yet.
-    if (record.status.phase == "failed") return;
-    if (job_.restarts.empty()) return show(record.status);
-    show(restarts_.whole(record.status));
-  }
-
-  void show(const RunStatus& status) {
-    view_->update(status);
-    if (scraped_) scraped_->update(status);
-    if (page_) page_->update(status);
-    reports_.update(status);
+    outcome_.record.status.first_step = begins_.first_step();  // of all of it, not of the last job
   }
 
   /// What metrics.jsonl has of later steps is done again.
   void tell_of_restart(const Restart& last) {
-    metrics_.append(to_json(last, in_unix_seconds(std::chrono::system_clock::now())));
-    events_->append({.kind = "restart",
-                     .step = last.step,
-                     .cause = last.cause,
-                     .steps_again = last.steps_again});
+    files_->restarts(last);
     if (job_.from == nullptr) return;
     passed_over_ = passed_over(job_.file, *job_.from);
-    for (const std::string& line : passed_over_) say(line);
-    note_passed_over(last.step);
+    for (const std::string& line : passed_over_) audience_.say(line);
+    files_->passed_over(passed_over_, last.step);
   }
 
   WholeRunEnd leave() {
     RunResult& result = outcome_.record.result;
-    const RunStatus& status = outcome_.record.status;
     tell_how_it_goes_on(outcome_, job_, restarts_.stuck(), resume_);
-    if (scraped_) scraped_->update(status);
-    if (page_) page_->end(status, result.exit, last_words(options_, outcome_));
-    view_->finish(status);
-    view_.reset();
+    audience_.end(outcome_.record.status, result.exit, last_words(options_, outcome_));
     end_signals_.reset();
     for (const std::string& line : outcome_.left_behind) console().say(line);
     if (outcome_.stop.survivors != 0) {
@@ -525,7 +382,7 @@ class WholeRun {
     WholeRunEnd end;
     const bool ran = outcome_.started || result.exit != kExitFailed || !job_.restarts.empty();
     const bool kept = ran || !directory_->made();
-    const bool may_be_tried_again = !ran && !directory_->made() && from_ != nullptr;
+    const bool may_be_tried_again = !ran && !directory_->made() && begins_.from != nullptr;
     if (may_be_tried_again && result.resume.empty() && own_checkpoint(outcome_, job_)) {
       result.resume = resume_;  // once what is in its way is put right
     }
@@ -543,7 +400,7 @@ class WholeRun {
       remembered_.ended(result.exit, end.last_words, result.resume,
                         options_.comes_again && result.exit == kExitGoesOn);
     }
-    if (page_) page_->say_goodbye();
+    audience_.say_goodbye();
     return end;
   }
 
@@ -555,44 +412,33 @@ class WholeRun {
       keep_confusion(*directory_, outcome_.record.confusion, console());
       keep_status(*directory_, outcome_.record.status, console());
     }
-    events_->append({.kind = "ended",
-                     .step = result.steps,
-                     .cause = result.exit == kExitDone ? "done" : result.cause,
-                     .seconds = result.seconds});
-    if (const Result<void> closed = events_->close(); !closed) {
+    files_->ended(result);
+    if (const Result<void> closed = files_->close_events(); !closed) {
       console().say(closed.error().message);
     }
-    note_unkept(metrics_.close(), result, console());
-    result.lost_metrics = metrics_.lost();
+    note_unkept(files_->close_metrics(), result, console());
+    result.lost_metrics = files_->lost_metrics();
     if (says_more) note_unkept(directory_->write_result(result), result, console());
   }
 
   RealMachine& machine_;
   const Registry& registry_;
   const WholeRunOptions& options_;
-  input::DataLocation data_;
-  ClusterFile file_;  ///< in steps, and with where its weights are
-  std::shared_ptr<const actors::SavedCheckpoint> from_;  ///< null: it begins at step 0
-  std::vector<std::string> passed_over_ = {};            ///< newer ones, and why
-  std::unique_ptr<MetricsServer> scraped_;               ///< null: nobody asked for it
-  std::chrono::system_clock::time_point now_;            ///< when the directory was made
+  RunBeginning begins_;
+  std::vector<std::string> passed_over_ = {};  ///< checkpoints newer than that, and why
+  RunAudience audience_{options_};
+  std::chrono::system_clock::time_point now_;  ///< when the directory was made
   std::optional<RunDirectory> directory_;
   std::optional<input::FolderLock> checkpoint_folder_;  ///< where the file names one
-  std::unique_ptr<PageServer> page_;                    ///< null: nobody asked for it
   ClusterFile resolved_;
   RememberedRun remembered_;
   const std::vector<OperatorKeys> operators_;
-  Reports reports_;
-  /// As long as there is a view, which puts the terminal in order at its end.
+  std::unique_ptr<RunFiles> files_;
+  /// As long as there is a screen, which puts the terminal in order at its end.
   std::optional<EndSignals> end_signals_;
-  std::unique_ptr<RunView> view_;  ///< while the job goes on
-  MetricsFiles metrics_;
-  MetricsFile* for_tensorboard_ = nullptr;  ///< one of them: what only TensorBoard shows
-  std::optional<EventLog> events_;
   std::string resume_;      ///< the command that goes on with it
   bool has_begun_ = false;  ///< the job has: what is in the directory is this run's
   JobOptions job_;
-  std::int64_t step_ = 0;                          ///< that was shown last
   std::map<std::string, std::uint64_t> left_out_;  ///< by subset: of its last evaluation
   Restarts restarts_;
   JobOutcome outcome_;

@@ -36,12 +36,12 @@ std::optional<double> bits(std::uint64_t bytes, std::uint64_t elements) {
 }
 
 /// Watches the workers' reports for where the measured steps begin and end.
-class Watch {
+class Watch final : public JobListener {
  public:
   Watch(const ClusterFile& file, const EmulatedHosts* hosts)
       : steps_(static_cast<std::uint64_t>(file.job.steps)), hosts_(hosts) {}
 
-  void look(const RunRecord& record) {
+  void changed(const RunRecord& record) override {
     for (const auto& [worker, progress] : record.progress) {
       Span& span = spans_[worker];
       if (progress.step == span.last.step) continue;
@@ -174,8 +174,7 @@ Result<ExchangeStep> run_exchange(const Registry& registry, const ClusterFile& f
     };
   }
   Watch watch(file, link.hosts);
-  const JobOutcome outcome =
-      run_job(machine, registry, options, [&](const RunRecord& record) { watch.look(record); });
+  const JobOutcome outcome = run_job(machine, registry, options, watch);
   const RunResult& result = outcome.record.result;
   if (outcome.interrupted) {
     logs.discard();

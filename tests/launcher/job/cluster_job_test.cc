@@ -66,8 +66,8 @@ class ClusterJob : public testing::Test {
                                         launcher::cluster_options_of(file, "", "test").value());
     const Result<void> started = cluster->start();
     ASSERT_TRUE(started.ok()) << started.error().message;
-    const auto observer = cluster->process().spawn<launcher::RunObserver>(
-        record, file, config, launcher::RunObserver::Hooks{.changed = [] {}});
+    const auto observer =
+        cluster->process().spawn<launcher::RunObserver>(record, file, config, nobody);
     ASSERT_TRUE(cluster->publish(launcher::kObserverName, observer).ok());
     const auto specs = launcher::specs_of(file, config, "");
     ASSERT_TRUE(specs.ok()) << specs.error().message;
@@ -106,6 +106,7 @@ class ClusterJob : public testing::Test {
 
   const Registry registry = launcher::program_registry();
   launcher::RunRecord record;
+  launcher::RunObserver::Listener nobody;
   std::unique_ptr<Cluster> cluster;
 
  private:

@@ -22,7 +22,8 @@ TEST(RunJob, ThatWasToldBeforeItBeganStartsNothing) {
                      "job.toml", {})
                      .value();
   options.told_before = [] { return SIGTERM; };
-  const JobOutcome outcome = run_job(machine, Registry(), options, [](const RunRecord&) {});
+  JobListener nobody;
+  const JobOutcome outcome = run_job(machine, Registry(), options, nobody);
   EXPECT_FALSE(outcome.started);
   EXPECT_TRUE(outcome.interrupted);
   EXPECT_TRUE(outcome.told_to_end);

@@ -31,6 +31,28 @@ net = "lenet"
 steps = 10
 )";
 
+struct Heard final : RunObserver::Listener {
+  void changed() override { ++changes; }
+  void step(const StepMetrics& metrics) override {
+    steps.push_back(metrics.step);
+    last_step = metrics;
+  }
+  void evaluation(const EvaluationResult& result) override { evaluations.push_back(result.step); }
+  void tensor(const TensorMetrics& metrics) override { tensors.push_back(metrics); }
+  void loss(const LossMetrics& metrics) override { losses.push_back(metrics); }
+  void histogram(const HistogramMetrics& one) override { histograms.push_back(one); }
+  void picture(const PictureMetrics& one) override { pictures.push_back(one); }
+
+  int changes = 0;
+  std::vector<std::int64_t> steps;
+  StepMetrics last_step;
+  std::vector<HistogramMetrics> histograms;
+  std::vector<PictureMetrics> pictures;
+  std::vector<LossMetrics> losses;
+  std::vector<std::int64_t> evaluations;
+  std::vector<TensorMetrics> tensors;
+};
+
 class RunObserverTest : public test::SimFixture {
  protected:
   RunObserverTest() {
@@ -44,23 +66,10 @@ class RunObserverTest : public test::SimFixture {
   void observe(const std::vector<std::string>& overrides) {
     const Result<ClusterFile> file = parse_cluster_file(kTwoWorkers, "x.toml", overrides);
     EXPECT_TRUE(file.ok()) << file.error().message;
-    RunObserver::Hooks hooks;
-    hooks.changed = [this] { ++changes_; };
-    hooks.step = [this](const StepMetrics& metrics) {
-      steps_.push_back(metrics.step);
-      last_step_ = metrics;
-    };
-    hooks.evaluation = [this](const EvaluationResult& result) {
-      evaluations_.push_back(result.step);
-    };
-    hooks.tensor = [this](const TensorMetrics& metrics) { tensors_.push_back(metrics); };
-    hooks.loss = [this](const LossMetrics& metrics) { losses_.push_back(metrics); };
-    hooks.histogram = [this](const HistogramMetrics& one) { histograms_.push_back(one); };
-    hooks.picture = [this](const PictureMetrics& one) { pictures_.push_back(one); };
     actors::JobConfig job;
     job.ranks = 2;
     job.steps = 10;
-    observer_ = launcher_.process->spawn<RunObserver>(record_, *file, job, hooks);
+    observer_ = launcher_.process->spawn<RunObserver>(record_, *file, job, heard_);
   }
   void evaluated(std::uint64_t step, double precision, const std::string& subset,
                  bool averages = false) {
@@ -120,14 +129,7 @@ class RunObserverTest : public test::SimFixture {
 
   test::SimProcess& launcher_ = start("launcher");
   RunRecord record_;
-  int changes_ = 0;
-  std::vector<std::int64_t> steps_;
-  StepMetrics last_step_;
-  std::vector<HistogramMetrics> histograms_;
-  std::vector<PictureMetrics> pictures_;
-  std::vector<LossMetrics> losses_;
-  std::vector<std::int64_t> evaluations_;
-  std::vector<TensorMetrics> tensors_;
+  Heard heard_;
   std::map<std::string, Process*> speakers_;
   ActorRef<actors::Observer> observer_;
 };
@@ -139,7 +141,7 @@ TEST_F(RunObserverTest, IsAsFarAsTheSlowestWorker) {
   EXPECT_EQ(record_.status.step, 2);
   EXPECT_EQ(record_.status.loss, 2);
   EXPECT_EQ(record_.status.phase, "training");
-  EXPECT_THAT(steps_, ElementsAre(2));
+  EXPECT_THAT(heard_.steps, ElementsAre(2));
 }
 
 TEST_F(RunObserverTest, WhatIsSaidOfAStepIsWhatAllWorkersHadComeToThen) {
@@ -156,15 +158,15 @@ TEST_F(RunObserverTest, WhatIsSaidOfAStepIsWhatAllWorkersHadComeToThen) {
   report("worker1", 1);
   report("worker0", 8);
   report("worker1", 6);
-  EXPECT_THAT(steps_, ElementsAre(1, 6));
-  EXPECT_EQ(last_step_.bytes_up, 1200) << "not the 8 steps of worker0 and the 6 of worker1";
-  EXPECT_EQ(last_step_.bytes_down, 12000);
-  EXPECT_EQ(last_step_.examples, 12 * 32);
+  EXPECT_THAT(heard_.steps, ElementsAre(1, 6));
+  EXPECT_EQ(heard_.last_step.bytes_up, 1200) << "not the 8 steps of worker0 and the 6 of worker1";
+  EXPECT_EQ(heard_.last_step.bytes_down, 12000);
+  EXPECT_EQ(heard_.last_step.examples, 12 * 32);
   report("worker1", 9);
-  EXPECT_EQ(last_step_.step, 8);
-  EXPECT_EQ(last_step_.bytes_up, 1600);
+  EXPECT_EQ(heard_.last_step.step, 8);
+  EXPECT_EQ(heard_.last_step.bytes_up, 1600);
   EXPECT_EQ(record_.result.bytes_up, 1700) << "the result is of all that was told";
-  EXPECT_NEAR(last_step_.seconds, record_.status.elapsed_seconds - 0.1 / 3, 0.001)
+  EXPECT_NEAR(heard_.last_step.seconds, record_.status.elapsed_seconds - 0.1 / 3, 0.001)
       << "a third before worker1 had done its 9th";
 }
 
@@ -180,14 +182,14 @@ TEST_F(RunObserverTest, TellsTheLossOfEachStepOnceAllRanksHave) {
     say(name, progress);
   };
   worker("worker0", 0, 2);
-  EXPECT_THAT(losses_, IsEmpty());
+  EXPECT_THAT(heard_.losses, IsEmpty());
   worker("worker1", 1, 4);
-  ASSERT_THAT(losses_, SizeIs(2));
-  EXPECT_EQ(losses_[0].step, 1);
-  EXPECT_EQ(losses_[0].loss, 3);
-  EXPECT_EQ(losses_[0].decay_loss, 0.25);
-  EXPECT_EQ(losses_[1].step, 2);
-  EXPECT_EQ(losses_[1].loss, 4);
+  ASSERT_THAT(heard_.losses, SizeIs(2));
+  EXPECT_EQ(heard_.losses[0].step, 1);
+  EXPECT_EQ(heard_.losses[0].loss, 3);
+  EXPECT_EQ(heard_.losses[0].decay_loss, 0.25);
+  EXPECT_EQ(heard_.losses[1].step, 2);
+  EXPECT_EQ(heard_.losses[1].loss, 4);
   EXPECT_EQ(record_.status.decay_loss, 0.5);
   EXPECT_EQ(record_.result.decay_loss, 0.5);
 }
@@ -228,7 +230,7 @@ TEST_F(RunObserverTest, BelievesOfAWorkerOnlyThatWorker) {
   say("worker0", progress);
   say("reader0", progress);
   EXPECT_THAT(record_.progress, IsEmpty());
-  EXPECT_EQ(changes_, 0);
+  EXPECT_EQ(heard_.changes, 0);
 }
 
 TEST_F(RunObserverTest, SaysHowMuchOfTheLastSecondsWaitedForDataAndOfTheRunAtTheEnd) {
@@ -280,7 +282,7 @@ TEST_F(RunObserverTest, BelievesOfResultsOnlyTheEvaluator) {
 TEST_F(RunObserverTest, KeepsEveryEvaluationAndShowsTheLast) {
   say("evaluator0", actors::Evaluated{.step = 5, .precision_at_1 = 0.5, .examples = 100});
   say("evaluator0", actors::Evaluated{.step = 10, .precision_at_1 = 0.75, .examples = 100});
-  EXPECT_THAT(evaluations_, ElementsAre(5, 10));
+  EXPECT_THAT(heard_.evaluations, ElementsAre(5, 10));
   EXPECT_EQ(record_.result.evaluations.size(), 2U);
   EXPECT_EQ(record_.result.precision_at_1, 0.75);
   EXPECT_EQ(record_.status.precision_step, 10);
@@ -379,19 +381,19 @@ TEST_F(RunObserverTest, HandsOnEachHistogramAndPictureOfAWorker) {
   pixels->data()[1] = std::byte{255};
   told.pictures = {{.shape = {1, 2, 1}, .pixels = share(pixels), .label = 7, .prediction = 3}};
   say("worker0", told);
-  ASSERT_THAT(histograms_, SizeIs(2));
-  EXPECT_EQ(to_json(histograms_[0]),
+  ASSERT_THAT(heard_.histograms, SizeIs(2));
+  EXPECT_EQ(to_json(heard_.histograms[0]),
             R"({"kind":"histogram","step":100,"tensor":"fc1/weights","of":"sent","elements":5,)"
             R"("least":-1.0,"most":2.0,"sum":3.0,"sum_of_squares":4.0,"buckets":[-1016,0],)"
             R"("counts":[2,3]})");
-  EXPECT_EQ(histograms_[1].of, "activations");
-  ASSERT_THAT(pictures_, SizeIs(1));
-  EXPECT_EQ(to_json(pictures_[0]),
+  EXPECT_EQ(heard_.histograms[1].of, "activations");
+  ASSERT_THAT(heard_.pictures, SizeIs(1));
+  EXPECT_EQ(to_json(heard_.pictures[0]),
             R"({"kind":"picture","step":100,"number":0,"rows":1,"columns":2,"channels":1,)"
             R"("label":7,"prediction":3,"pixels":"00ff"})");
   told.worker = "worker1";
   say("worker0", told);
-  EXPECT_THAT(histograms_, SizeIs(2)) << "another's name";
+  EXPECT_THAT(heard_.histograms, SizeIs(2)) << "another's name";
 }
 
 TEST_F(RunObserverTest, CountsRanksThatGoOnWithoutTheirResidualsAndTellsOfEach) {
@@ -428,15 +430,15 @@ TEST_F(RunObserverTest, SaysHowMuchOfTheTimeAnyServerWaitsForTheEvaluator) {
 
 TEST_F(RunObserverTest, GivesTheTensorsOfAllWorkersWhenAllAreDone) {
   done("worker0");
-  EXPECT_THAT(tensors_, IsEmpty());
+  EXPECT_THAT(heard_.tensors, IsEmpty());
   done("worker1");
   EXPECT_EQ(record_.status.phase, "evaluating");
-  ASSERT_EQ(tensors_.size(), 1U);
-  EXPECT_EQ(tensors_[0].codec, "ternary");
-  EXPECT_EQ(tensors_[0].bits_up, 2);
-  EXPECT_EQ(tensors_[0].bits_down, 32);
-  EXPECT_EQ(tensors_[0].nonzero, 0.5);
-  EXPECT_EQ(tensors_[0].saturated, std::nullopt);
+  ASSERT_EQ(heard_.tensors.size(), 1U);
+  EXPECT_EQ(heard_.tensors[0].codec, "ternary");
+  EXPECT_EQ(heard_.tensors[0].bits_up, 2);
+  EXPECT_EQ(heard_.tensors[0].bits_down, 32);
+  EXPECT_EQ(heard_.tensors[0].nonzero, 0.5);
+  EXPECT_EQ(heard_.tensors[0].saturated, std::nullopt);
 }
 
 TEST_F(RunObserverTest, HasThePlansOfWorkersOnDevicesOnceForAllWithTheSame) {
@@ -485,7 +487,7 @@ TEST_F(RunObserverTest, WhatAnEvaluatorThatCameAgainSaysOnceMoreIsKnown) {
   evaluated(5, 0.5, "test");
   evaluated(5, 0.5, "test");
   evaluated(10, 0.6, "test");
-  EXPECT_THAT(evaluations_, ElementsAre(5, 10));
+  EXPECT_THAT(heard_.evaluations, ElementsAre(5, 10));
 }
 
 TEST_F(RunObserverTest, CountsTheRestartsOfSingleActors) {
@@ -511,10 +513,10 @@ TEST_F(RunObserverTest, AWorkerIsDoneOnce) {
   done("worker0");
   done("worker0");
   EXPECT_EQ(record_.status.phase, "training");
-  EXPECT_THAT(tensors_, IsEmpty());
+  EXPECT_THAT(heard_.tensors, IsEmpty());
   done("worker1");
   EXPECT_EQ(record_.status.phase, "evaluating");
-  ASSERT_THAT(tensors_, SizeIs(1));
+  ASSERT_THAT(heard_.tensors, SizeIs(1));
   EXPECT_EQ(record_.tensors[0].bytes_up, 2 * 250U);
 }
 
@@ -555,11 +557,11 @@ TEST_F(RunObserverTest, WhoIsTooLateForTheLastVersionsTakesNoneOfThemBack) {
   say("evaluator0", actors::JobFinished{"abc", "", 0});
   EXPECT_EQ(record_.result.steps, 10);
   EXPECT_GT(record_.result.examples_per_second.value_or(0), 0);
-  EXPECT_THAT(tensors_, SizeIs(1)) << "of the one that was done";
+  EXPECT_THAT(heard_.tensors, SizeIs(1)) << "of the one that was done";
   progress("worker0", 9, 1);
   EXPECT_EQ(record_.result.steps, 10);
   done("worker0");
-  EXPECT_THAT(tensors_, SizeIs(1)) << "they are told once";
+  EXPECT_THAT(heard_.tensors, SizeIs(1)) << "they are told once";
 }
 
 TEST_F(RunObserverTest, ItsRateIsKnownWhereAWorkerIsLostWhenTheOthersAreDone) {
@@ -572,7 +574,7 @@ TEST_F(RunObserverTest, ItsRateIsKnownWhereAWorkerIsLostWhenTheOthersAreDone) {
   note_loss(record_, lost, "it is gone");
   say("evaluator0", actors::JobFinished{"abc", "", 0});
   EXPECT_GT(record_.result.examples_per_second.value_or(0), 0.5 * rate);
-  EXPECT_THAT(tensors_, SizeIs(1));
+  EXPECT_THAT(heard_.tensors, SizeIs(1));
   EXPECT_EQ(record_.result.steps, 10);
 }
 
