@@ -12,7 +12,7 @@ namespace sterna::launcher {
 
 namespace {
 
-std::string name_of(const std::vector<FaultSection>& faults, std::size_t number) {
+std::string fault_name(const std::vector<FaultSection>& faults, std::size_t number) {
   return fmt::format("inject.fault {}, at step {}", number, faults[number].at_step);
 }
 
@@ -28,7 +28,7 @@ std::set<std::size_t> faults_suffered(const std::vector<FaultSection>& faults,
   for (std::string line; std::getline(events, line);) {
     if (line.find("\"injected\"") == std::string::npos) continue;
     for (std::size_t i = 0; i < faults.size(); ++i) {
-      if (line.find(fmt::format("({})", name_of(faults, i))) != std::string::npos) over.insert(i);
+      if (line.find(fmt::format("({})", fault_name(faults, i))) != std::string::npos) over.insert(i);
     }
   }
   return over;
@@ -50,7 +50,7 @@ void PlannedFaults::turn(std::int64_t step) {
     const auto kind = fault_kind(fault.kind);
     if (!due || is_asked || over_->contains(i) || !kind) continue;
     asked_.push_back(
-        {i, inject_({fault.actor, *kind, fault.lasts, name_of(faults_, i), fault.by})});
+        {i, inject_({fault.actor, *kind, fault.lasts, fault_name(faults_, i), fault.by})});
   }
 }
 
@@ -61,7 +61,7 @@ void PlannedFaults::hear() {
     const bool comes_again = !injected && injected.error().code == Errc::unavailable;
     if (!comes_again) over_->insert(one.number);
     if (!injected && !comes_again)
-      say_(name_of(faults_, one.number) + ": " + injected.error().message);
+      say_(fault_name(faults_, one.number) + ": " + injected.error().message);
     return true;
   });
 }
