@@ -238,37 +238,38 @@ int simulate(const SimulateOptions& options, const Context& context) {
 Command simulate_command() {
   constexpr std::int64_t kMostJobs = 256;
   const auto o = std::make_shared<SimulateOptions>();
-  return {
-      .name = "simulate",
-      .help = "Whole runs on a virtual clock, to which a seed does harm; says which end otherwise",
-      .arguments =
-          {{.name = "--seeds", .into = &o->seeds, .help = "Run all of these seeds", .type = "A..B"},
-           {.name = "--seed", .into = &o->seed, .help = "Run one", .type = "N"},
-           {.name = "--minimise",
-            .into = &o->minimise,
-            .help = "Leave out of a seed's faults all that break nothing",
-            .type = "N"},
-           {.name = "--schedule",
-            .into = &o->schedule,
-            .help = "With --seed: the faults in this file in place of the seed's",
-            .type = "FILE"},
-           {.name = "--log",
-            .into = &o->log,
-            .help = "With --seed: print all that happens, by the virtual clock"},
-           {.name = "--first",
-            .into = &o->first,
-            .help = "With --seeds: end with the first that breaks something"},
-           {.name = "--jobs",
-            .into = &o->jobs,
-            .help = "How many seeds side by side",
-            .type = "N",
-            .shows_default = true,
-            .range = {{1, kMostJobs}}}},
-      .run = [o](const Context& context) { return simulate(*o, context); },
-      .examples = {
-          "sterna simulate --seeds 1..10000 --jobs 2", "sterna simulate --seed 17 --log",
-          "sterna simulate --minimise 17 > faults; sterna simulate --seed 17 --schedule faults "
-          "--log"}};
+  return {.name = "simulate",
+          .help = "Simulate whole runs, each with faults drawn from a seed; say which end wrongly",
+          .arguments = {{.name = "--seeds",
+                         .into = &o->seeds,
+                         .help = "Run all of these seeds",
+                         .type = "A..B"},
+                        {.name = "--seed", .into = &o->seed, .help = "Run one", .type = "N"},
+                        {.name = "--minimise",
+                         .into = &o->minimise,
+                         .help = "Leave out of a seed's faults all that break nothing",
+                         .type = "N"},
+                        {.name = "--schedule",
+                         .into = &o->schedule,
+                         .help = "With --seed: the faults in this file in place of the seed's",
+                         .type = "FILE"},
+                        {.name = "--log",
+                         .into = &o->log,
+                         .help = "With --seed: print all that happens, by the virtual clock"},
+                        {.name = "--first",
+                         .into = &o->first,
+                         .help = "With --seeds: end with the first that breaks something"},
+                        {.name = "--jobs",
+                         .into = &o->jobs,
+                         .help = "How many seeds side by side",
+                         .type = "N",
+                         .shows_default = true,
+                         .range = {{1, kMostJobs}}}},
+          .run = [o](const Context& context) { return simulate(*o, context); },
+          .examples = {
+              "sterna simulate --seeds 1..10000 --jobs 2", "sterna simulate --seed 17 --log",
+              "sterna simulate --minimise 17 > faults; sterna simulate --seed 17 --schedule faults "
+              "--log"}};
 }
 
 }  // namespace sterna::launcher

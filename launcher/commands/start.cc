@@ -22,9 +22,7 @@ Argument again_argument(StartOptions& options) {
   constexpr std::int64_t kMost = 1000000;
   return {.name = "--again",
           .into = &options.again_given,
-          .help =
-              "Start it again from its newest checkpoint, so many times at most, where what "
-              "ended it was neither its user nor would happen again",
+          .help = "After a loss start it again from its newest checkpoint, at most so many times",
           .type = "N",
           .range = std::pair<std::int64_t, std::int64_t>(0, kMost)};
 }

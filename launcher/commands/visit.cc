@@ -5,6 +5,7 @@
 #include "launcher/commands/record/directory_end.h"
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/queued_run.h"
+#include "launcher/record/run_directory.h"
 #include "launcher/text/json_line.h"
 #include "runtime/base/duration_text.h"
 
@@ -94,8 +95,14 @@ int nothing_changed(const std::string& command, const std::string& run, const st
 /// run's.
 std::optional<int> told_by_directory(const std::string& command, const VisitOptions& options,
                                      const Console& console) {
-  const std::string& directory = options.run;
-  const Result<DirectoryEnd> end = directory_end(directory);
+  std::string directory = options.run;
+  Result<DirectoryEnd> end = directory_end(directory);
+  // Where runs are that were given no directory.
+  const bool is_name = directory.find('/') == std::string::npos;
+  if (end && end->phase == DirectoryEnd::Phase::no_run && is_name) {
+    directory = fmt::format("{}/{}", kRunsFolder, options.run);
+    end = directory_end(directory);
+  }
   if (!end) return console.report(end.error());
   if (end->is_over() && options.changes) {
     return nothing_changed(command, directory, kIsOver, console);

@@ -28,7 +28,8 @@ std::set<std::size_t> faults_suffered(const std::vector<FaultSection>& faults,
   for (std::string line; std::getline(events, line);) {
     if (line.find("\"injected\"") == std::string::npos) continue;
     for (std::size_t i = 0; i < faults.size(); ++i) {
-      if (line.find(fmt::format("({})", fault_name(faults, i))) != std::string::npos) over.insert(i);
+      if (line.find(fmt::format("({})", fault_name(faults, i))) != std::string::npos)
+        over.insert(i);
     }
   }
   return over;

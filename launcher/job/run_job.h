@@ -62,6 +62,8 @@ struct JobOutcome {
   bool interrupted = false;
   bool told_to_end = false;                   ///< then: by SIGTERM, as batch systems do
   std::optional<std::uint64_t> goes_on_from;  ///< the step of the checkpoint that it may go on from
+  /// The command that does, of a job that would fail again as it is.
+  std::string resume_when_mended;
   bool told_while_stopping = false;  ///< to end, in one way or the other, when it was over already
   /// An actor was killed, fell silent, or its host is gone: started again, the job may go on.
   bool lost = false;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "launcher/text/console.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/text/whole_number.h"
@@ -17,7 +18,8 @@ namespace {
 /// Of a run from before there was a status.json, or whose status another build wrote.
 RunStatus status_from(const Json& result) {
   RunStatus status;
-  status.phase = json_number_of(result, "exit").value_or(1) == 0 ? "done" : "failed";
+  const double exit = json_number_of(result, "exit").value_or(kExitFailed);
+  status.phase = exit == kExitDone ? "done" : exit == kExitInterrupted ? "interrupted" : "failed";
   status.cause = json_kept_text(result, "cause", "");
   status.step = whole_number(json_number_of(result, "steps").value_or(0), 0, kLastStep);
   status.steps = status.step;

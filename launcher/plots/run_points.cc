@@ -14,6 +14,7 @@
 #include "launcher/plots/run_file.h"
 #include "launcher/record/read_metrics.h"
 #include "launcher/text/json_line.h"
+#include "launcher/text/text_format.h"
 #include "launcher/text/whole_number.h"
 
 namespace sterna::launcher {
@@ -172,6 +173,12 @@ std::vector<std::string> plot_ys() {
 
 std::string x_label(const PlotQuantities& what) {
   return std::ranges::find_if(kXs, [&](const auto& x) { return x.first == what.x; })->second;
+}
+
+std::string x_text(const PlotQuantities& what, double x) {
+  if (what.x == "seconds") return seconds_text(x);
+  if (what.x.ends_with("bytes")) return bytes_text(static_cast<std::uint64_t>(std::max(x, 0.0)));
+  return x == std::floor(x) ? thousands(whole_number(x, 0, kLastStep)) : fmt::format("{:.4g}", x);
 }
 
 std::string y_label(const PlotQuantities& what) { return quantity(what.y).label; }

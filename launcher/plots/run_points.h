@@ -26,6 +26,8 @@ std::vector<std::string> plot_xs();
 std::vector<std::string> plot_ys();
 /// What stands at an axis.
 std::string x_label(const PlotQuantities& what);
+/// A value of it as people read it: "1,200", "3:05", "1.07 GB".
+std::string x_text(const PlotQuantities& what, double x);
 std::string y_label(const PlotQuantities& what);
 
 struct MeasuredRun {

@@ -69,11 +69,24 @@ bool is_locked(const Result<input::FolderLock>& lock) {
   return !lock && lock.error().code == Errc::already_exists;
 }
 
+/// Or has been one.
+bool is_run(const std::string& path) {
+  return std::ranges::any_of(
+      std::array<std::string_view, 3>{kResolvedFile, kResultFile, "metrics.jsonl"},
+      [&](std::string_view name) {
+        std::error_code ignored;
+        return std::filesystem::exists(fmt::format("{}/{}", path, name), ignored);
+      });
+}
+
 Error is_taken(const std::string& path) {
   if (is_locked(input::FolderLock::take(path))) return goes_on_there(path);
   return Error{
       Errc::already_exists,
-      fmt::format("the run directory {} exists; give another --run-dir or remove it", path)};
+      fmt::format(is_run(path) ? "{} has a run already; give another --run-dir, or remove it"
+                               : "{} is there already, and no run's directory; give "
+                                 "another --run-dir",
+                  path)};
 }
 
 Result<void> check_name(const std::string& path) {

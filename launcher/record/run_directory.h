@@ -30,6 +30,8 @@
 namespace sterna::launcher {
 
 constexpr std::string_view kEventsFile = "events.jsonl";
+/// In the working directory: the runs that were given no directory of their own.
+constexpr std::string_view kRunsFolder = "runs";
 constexpr std::string_view kResolvedFile = "resolved.toml";
 constexpr std::string_view kConfusionFile = "confusion.csv";
 constexpr std::string_view kResultFile = "result.json";

@@ -46,10 +46,10 @@ Result<std::optional<ReportCurve>> read_curve(const std::vector<std::string>& ru
                     .left_out = left_out};
   STERNA_ASSIGN(curve.svg, picture_of(*plot, PictureForm::svg, folder));
   for (const PlotCurve& one : plot->curves) {
-    curve.ends.push_back({one.label, one.x.back(), one.mean.back()});
-    if (!one.marks.empty() && one.marks.back().x >= one.x.back()) {
-      curve.ends.back() = {one.label, one.marks.back().x, one.marks.back().mean};
-    }
+    const bool marked = !one.marks.empty() && one.marks.back().x >= one.x.back();
+    const double x = marked ? one.marks.back().x : one.x.back();
+    curve.ends.push_back(
+        {one.label, x_text(quantities, x), marked ? one.marks.back().mean : one.mean.back()});
     curve.has_means = curve.has_means || !one.low.empty();
   }
   return std::optional(std::move(curve));

@@ -16,7 +16,7 @@ namespace sterna::launcher {
 struct ReportCurve {
   struct End {
     std::string label;
-    double x = 0;
+    std::string x;  ///< as people read it
     double y = 0;
   };
   std::string title;

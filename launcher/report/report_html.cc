@@ -20,6 +20,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.15rem 0.8rem 0.15rem 0; text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 1px solid; }
 td.number, th.number { text-align: right; }
+.long { word-break: break-all; }
 pre { overflow-x: auto; padding: 0.8rem; border: 1px solid; border-radius: 4px; }
 .failed { font-weight: 600; }
 )";
@@ -83,11 +84,17 @@ class Page {
   std::string take() { return std::move(html_); }
 
  private:
+  /// A hash, or a name that has no place to break it, is not to make a column wider than a phone.
+  static const char* class_of(const Cell& cell) {
+    constexpr std::size_t kWord = 40;
+    if (cell.number) return " class=\"number\"";
+    const bool is_word = cell.text.find(' ') == std::string::npos;
+    return is_word && cell.text.size() > kWord ? " class=\"long\"" : "";
+  }
   void row(const char* tag, const std::vector<Cell>& cells) {
     html_ += "<tr>";
     for (const Cell& cell : cells) {
-      html_ += fmt::format("<{0}{1}>{2}</{0}>", tag, cell.number ? " class=\"number\"" : "",
-                           escaped(cell.text));
+      html_ += fmt::format("<{0}{1}>{2}</{0}>", tag, class_of(cell), escaped(cell.text));
     }
     html_ += "</tr>\n";
   }
@@ -115,8 +122,7 @@ void add_curve(Page& page, const ReportCurve& curve) {
   page.line("<figcaption>" + escaped(caption) + "</figcaption>");
   std::vector<std::vector<Cell>> rows;
   for (const ReportCurve::End& end : curve.ends) {
-    rows.push_back(
-        {{end.label}, {fmt::format("{:.6g}", end.x), true}, {fmt::format("{:.6g}", end.y), true}});
+    rows.push_back({{end.label}, {end.x, true}, {fmt::format("{:.4g}", end.y), true}});
   }
   page.table({{"runs"}, {curve.x_label, true}, {curve.y_label, true}}, rows);
   page.line("</figure>");
@@ -136,7 +142,7 @@ void add_result(Page& page, const ReportRun& run) {
   std::vector<std::vector<Cell>> rows;
   const auto add = [&](const char* what, const char* name, const char* format, double factor = 1) {
     if (const std::optional<double> value = json_number_of(run.result, name)) {
-      rows.push_back({{what}, {fmt::format(fmt::runtime(format), *value * factor), true}});
+      rows.push_back({{what}, {fmt::format(fmt::runtime(format), *value * factor)}});
     }
   };
   add("steps", "steps", "{:.0f}");

@@ -129,19 +129,23 @@ std::optional<std::uint64_t> own_checkpoint(const JobOutcome& outcome, const Job
 
 void tell_how_it_goes_on(JobOutcome& outcome, const JobOptions& job, bool stuck,
                          const std::string& resume) {
+  RunResult& result = outcome.record.result;
+  if (result.exit == kExitDone) return;
   const bool goes_on = may_go_on(outcome, job, stuck);
-  if (!goes_on && !outcome.interrupted) return;
   outcome.goes_on_from = own_checkpoint(outcome, job);
   if (!outcome.goes_on_from) return;
-  RunResult& result = outcome.record.result;
   if (goes_on) result.exit = kExitGoesOn;
-  result.resume = resume;
+  (goes_on || outcome.interrupted ? result.resume : outcome.resume_when_mended) = resume;
 }
 
 std::string last_words(const WholeRunOptions& options, const JobOutcome& outcome) {
   const std::string& resume = outcome.record.result.resume;
   std::string words = ending(options, outcome);
   if (!resume.empty()) words += "\nit goes on from its newest checkpoint with\n" + resume;
+  if (!outcome.resume_when_mended.empty()) {
+    words += "\nonce that is put right, it goes on from its newest checkpoint with\n" +
+             outcome.resume_when_mended;
+  }
   return words;
 }
 

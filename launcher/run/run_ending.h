@@ -19,7 +19,8 @@ bool may_go_on(const JobOutcome& outcome, const JobOptions& job, bool stuck);
 std::optional<std::uint64_t> own_checkpoint(const JobOutcome& outcome, const JobOptions& job);
 
 /// What a run that is over gives to a program: exit code 75 where it may go on from its checkpoint,
-/// and `resume`, the command that does; who was interrupted hears of the command, too.
+/// and `resume`, the command that does; who was interrupted hears of the command, too, and so do
+/// people of one that failed.
 void tell_how_it_goes_on(JobOutcome& outcome, const JobOptions& job, bool stuck,
                          const std::string& resume);
 

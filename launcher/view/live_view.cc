@@ -164,12 +164,25 @@ void PlainLog::update(const RunStatus& status) {
   print_log(status);
   const bool evaluated = status.precision_at_1 && status.precision_step != precision_step_;
   const bool due = !printed_at_ || clock_.now() - *printed_at_ >= interval_;
-  if (evaluated || due || status.phase != phase_) print(status);
+  if (evaluated || due) {
+    print(status);
+  } else {
+    print_phase(status);
+  }
 }
 
 void PlainLog::finish(const RunStatus& status) {
   print_log(status);
-  if (plain_line(status) != last_line_) print(status);
+  if (status.precision_at_1 && status.precision_step != precision_step_) print(status);
+  print_phase(status);
+}
+
+/// A line has the numbers of that step already.
+void PlainLog::print_phase(const RunStatus& status) {
+  if (status.phase == phase_) return;
+  if (status.steps == 0 || status.step != step_) return print(status);
+  phase_ = status.phase;
+  out_.put(phase_ + "\n");
 }
 
 void PlainLog::say(std::string_view line) { out_.put(printable(line) + "\n"); }
@@ -188,8 +201,8 @@ void PlainLog::print(const RunStatus& status) {
   printed_at_ = clock_.now();
   phase_ = status.phase;
   if (status.precision_at_1) precision_step_ = status.precision_step;
-  last_line_ = plain_line(status);
-  out_.put(last_line_ + "\n");
+  step_ = status.step;
+  out_.put(plain_line(status) + "\n");
 }
 
 std::unique_ptr<RunView> on_writer(std::FILE* out, const MakeView& make) {

@@ -95,6 +95,7 @@ class PlainLog final : public RunView {
 
  private:
   void print(const RunStatus& status);
+  void print_phase(const RunStatus& status);
   void print_log(const RunStatus& status);
   TextSink& out_;
   const Clock& clock_;
@@ -106,7 +107,7 @@ class PlainLog final : public RunView {
   std::string codecs_;
   std::int64_t precision_step_ = -1;
   std::uint64_t logged_ = 0;
-  std::string last_line_;
+  std::int64_t step_ = -1;  ///< that the last line has numbers of
 };
 
 /// How somebody wants to see a run.

@@ -430,10 +430,11 @@ void NodeActor::child_ended(const ProcessDown& down) {
   process().links()->drop(down.process, down.cause);
   last_heard_.erase(down.process);
   // By its exit: who was already on its way out when SIGKILL came has stopped.
-  const bool killed = down.signal == SIGKILL && !nothing_to_finish_.contains(down.process);
-  if (to_end_ && killed) ++killed_;
+  ProcessDown told = down;
+  if (nothing_to_finish_.contains(down.process)) told.signal = 0;
+  if (to_end_ && told.signal == SIGKILL) ++killed_;
   // Who ends because we do has not done all that it was to do: our own end says so.
-  if (!ending_) run(telling(ProcessDown(down)));
+  if (!ending_) run(telling(std::move(told)));
   changed_.notify_all();
 }
 

@@ -312,7 +312,7 @@ TEST_F(RunRecords, ADamagedTestExampleCountsNowhereAndIsToldOf) {
 TEST_F(RunInput, RefusesARunDirectoryThatExists) {
   std::filesystem::create_directory(path("run"));
   expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "run"}, 2,
-                 AllOf(HasSubstr("the run directory run exists"), HasSubstr("another --run-dir")));
+                 HasSubstr("run is there already, and no run's directory; give another --run-dir"));
 }
 
 TEST_F(RunInput, RefusesARunDirectoryThatCannotBeMade) {

@@ -21,14 +21,15 @@ struct PlotOptions {
 };
 
 /// How far a curve came: what was measured on all examples at the end is no point of it.
-std::string summary(const PlotCurve& curve) {
+std::string summary(const PlotCurve& curve, const PlotQuantities& what) {
   std::string said =
-      fmt::format("{}: {}, the last {:.6g} at {:.6g}", curve.label,
-                  counted(curve.x.size(), "point"), curve.mean.back(), curve.x.back());
+      fmt::format("{}: {}, the last {:.6g} at {}", curve.label, counted(curve.x.size(), "point"),
+                  curve.mean.back(), x_text(what, curve.x.back()));
   if (curve.marks.empty()) return said;
   const PlotMark& last = curve.marks.back();
-  return said + fmt::format(" (on {} examples), then {:.6g} at {:.6g} (on {})",
-                            thousands(curve.examples), last.mean, last.x, thousands(last.examples));
+  return said + fmt::format(" (on {} examples), then {:.6g} at {} (on {})",
+                            thousands(curve.examples), last.mean, x_text(what, last.x),
+                            thousands(last.examples));
 }
 
 Result<std::string> plot(const PlotOptions& options, const Console& console) {
@@ -45,7 +46,7 @@ Result<std::string> plot(const PlotOptions& options, const Console& console) {
   STERNA_TRY(draw(plot, file));
   for (const std::string& word : plot.words) console.say(word);
   std::string said;
-  for (const PlotCurve& curve : plot.curves) said += summary(curve) + "\n";
+  for (const PlotCurve& curve : plot.curves) said += summary(curve, options.what) + "\n";
   return said + options.out + "\n";
 }
 

@@ -74,6 +74,12 @@ Dygraph.PLUGINS = Dygraph.PLUGINS.filter((one) => one !== Dygraph.Plugins.Legend
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+/// What is shown of the axis around a single point, which has no extent of its own.
+function aroundPoint(x, logarithmic) {
+  if (logarithmic) return [x / 2, 2 * x];
+  return x > 0 ? [0, 2 * x] : [x - 1, x + 1];
+}
+
 export class Chart {
   constructor(figure, key) {
     this.figure = figure;
@@ -120,7 +126,9 @@ export class Chart {
       highlightCallback: (_, __, ___, row) => { this.row = row; this.drawLegend(); },
       unhighlightCallback: () => { this.row = null; this.drawLegend(); },
     };
-    const scale = `${x.name} ${y.name} ${scales.x} ${curves.length}`;
+    const alone = this.rows.length === 1;
+    if (alone) options.dateWindow = aroundPoint(this.rows[0][0], scales.x);
+    const scale = `${x.name} ${y.name} ${scales.x} ${curves.length} ${alone}`;
     if (this.graph !== null && this.scale === scale) {
       this.graph.updateOptions(options);
     } else {  // another axis: what was zoomed into is not on it

@@ -1,6 +1,12 @@
 // The parts of the page that are tables and bars.
 import {byId, bytes, element, fraction, number, scrolling, seconds, table} from './words.js';
 
+/// How a run with this exit code has ended.
+function wordOf(exit) {
+  const words = {0: 'done', 75: 'goes on later', 130: 'interrupted'};
+  return words[exit] ?? 'failed';
+}
+
 export function drawSummary(facts) {
   const status = facts.status;
   if (status === null) return;
@@ -39,7 +45,7 @@ export function drawSummary(facts) {
   if (facts.end !== null && facts.end.exit !== 0) text = status.cause || facts.end.words;
   if (facts.end !== null && facts.end.exit === 0) text = facts.end.words;
   cause.hidden = text === '';
-  cause.dataset.good = String(facts.end !== null && facts.end.exit === 0);
+  cause.dataset.end = facts.end === null ? '' : wordOf(facts.end.exit);
   if (cause.textContent !== text) cause.textContent = text;
 }
 
@@ -181,8 +187,8 @@ export function drawRuns(runs, chosen, toggled) {
     const sent = ways.every(Number.isFinite) ? ways[0] + ways[1] : null;
     const name = element('td', run.own ? `${run.name} (this one)` : run.name, 'name');
     if (result.cause) name.title = result.cause;
-    const end = result.exit > 0 ? element('span', ' failed', 'bad') : '';
-    name.append(end);
+    const end = Number.isFinite(result.exit) ? wordOf(result.exit) : 'done';
+    if (end !== 'done') name.append(element('span', ` ${end}`, end === 'failed' ? 'bad' : 'quiet'));
     return element('tr', [element('td', [box]), name,
       ...[fraction(result.precision_at_1), number(result.steps), seconds(result.seconds), bytes(sent),
           result.codec ?? ''].map((text, i) => element('td', text, i < 4 ? 'number' : ''))]);

@@ -180,8 +180,7 @@ class Drawing {
     for (const Part part : parts_of(curve)) {
       cairo_new_path(on_);
       if (is_dot(curve, part)) {
-        cairo_arc(on_, frame_.x_of(curve.x[part.first]), frame_.y_of(curve.mean[part.first]), kDot,
-                  0, 2 * kPi);
+        dot(frame_.x_of(curve.x[part.first]), frame_.y_of(curve.mean[part.first]), index);
         set(color(index));
         cairo_fill(on_);
       } else {
@@ -189,6 +188,19 @@ class Drawing {
         stroke_as(index);
       }
     }
+  }
+
+  /// Of a curve of one point: where there are more than colors, square or on its corner.
+  void dot(double x, double y, std::size_t curve) {
+    const std::size_t kind = curve / kColors.size() % kLineKinds;
+    if (kind == 0) return cairo_arc(on_, x, y, kDot, 0, 2 * kPi);
+    constexpr double kCorner = 1.4 * kDot;
+    if (kind == 1) return cairo_rectangle(on_, x - kDot, y - kDot, 2 * kDot, 2 * kDot);
+    cairo_move_to(on_, x - kCorner, y);
+    cairo_line_to(on_, x, y - kCorner);
+    cairo_line_to(on_, x + kCorner, y);
+    cairo_line_to(on_, x, y + kCorner);
+    cairo_close_path(on_);
   }
 
   /// A ring: a dot is a curve of one point.

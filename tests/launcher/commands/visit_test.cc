@@ -395,7 +395,7 @@ TEST_F(UpCommand, WhatTheJobOfAQueueWouldRefuseIsRefusedAtOnce) {
   EXPECT_EQ(finished.exit, 2);
   EXPECT_THAT(finished.err, HasSubstr("there is a run that has ended, and no checkpoint"));
   EXPECT_EQ(taken.exit, 2);
-  EXPECT_THAT(taken.err, HasSubstr("exists; give another --run-dir"));
+  EXPECT_THAT(taken.err, HasSubstr("has a run already; give another --run-dir"));
   EXPECT_FALSE(std::filesystem::exists(run + ".sbatch"));
   EXPECT_EQ(unnamed.exit, 2);
   EXPECT_EQ(fresh.exit, 0) << fresh.err;

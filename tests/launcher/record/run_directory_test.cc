@@ -75,8 +75,8 @@ TEST_F(RunDirectoryTest, AnExplicitOneThatExistsIsAnError) {
   const auto again = RunDirectory::create(mine);
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, Errc::already_exists);
-  EXPECT_EQ(again.error().message, "the run directory " + folder_.path() +
-                                       "/a/b exists; give another --run-dir or remove it");
+  EXPECT_EQ(again.error().message,
+            folder_.path() + "/a/b has a run already; give another --run-dir, or remove it");
   mine.explicit_path = folder_.path() + "/c";
   const auto goes_on = RunDirectory::create(mine);
   ASSERT_TRUE(goes_on.ok());
@@ -118,7 +118,8 @@ TEST_F(RunDirectoryTest, WhatCannotBeMadeIsSeenWithoutMakingAnything) {
   EXPECT_EQ(why_not(""), "");
   EXPECT_EQ(why_not("/a/b/"), "");
   EXPECT_THAT(why_not("/file/run"), EndsWith("/file/run: Not a directory"));
-  EXPECT_THAT(why_not("/file"), EndsWith("/file exists; give another --run-dir or remove it"));
+  EXPECT_THAT(why_not("/file"),
+              EndsWith("/file is there already, and no run's directory; give another --run-dir"));
   {
     const AsNobody user;
     EXPECT_THAT(why_not("/closed/run"), EndsWith("/closed/run: Permission denied"));

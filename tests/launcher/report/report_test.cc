@@ -45,7 +45,7 @@ TEST_F(ReportTest, HasCurvesOfWhatRunsSaySomethingOf) {
   const ReportCurve& curve = report->curves.front();
   EXPECT_THAT(curve.svg, HasSubstr("<svg"));
   ASSERT_THAT(curve.ends, SizeIs(2));
-  EXPECT_EQ(curve.ends[0].x, 20);
+  EXPECT_EQ(curve.ends[0].x, "20");
   EXPECT_EQ(curve.ends[0].y, 0.75);
   const std::string html = to_html(*report);
   EXPECT_TRUE(html.find("src=\"data:image/svg+xml,%3C") != std::string::npos);
@@ -69,7 +69,7 @@ TEST_F(ReportTest, SaysHowManyRunsOfACurveGoToItsEndAndCountsEachOnce) {
   EXPECT_THAT(report->runs, SizeIs(3));
   ASSERT_THAT(report->curves, SizeIs(3));
   ASSERT_THAT(report->curves.front().ends, SizeIs(1));
-  EXPECT_EQ(report->curves.front().ends[0].x, 20);
+  EXPECT_EQ(report->curves.front().ends[0].x, "20");
   EXPECT_EQ(report->curves.front().ends[0].y, 0.75);
   const std::string html = to_html(*report);
   EXPECT_THAT(html, HasSubstr("<td>whole (2 runs, 1 of them to the end)</td>"));
