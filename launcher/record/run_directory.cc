@@ -81,12 +81,10 @@ bool is_run(const std::string& path) {
 
 Error is_taken(const std::string& path) {
   if (is_locked(input::FolderLock::take(path))) return goes_on_there(path);
-  return Error{
-      Errc::already_exists,
-      fmt::format(is_run(path) ? "{} has a run already; give another --run-dir, or remove it"
-                               : "{} is there already, and no run's directory; give "
-                                 "another --run-dir",
-                  path)};
+  const std::string why = is_run(path)
+                              ? " has a run already; give another --run-dir, or remove it"
+                              : " is there already, and no run's directory; give another --run-dir";
+  return Error{Errc::already_exists, path + why};
 }
 
 Result<void> check_name(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <type_traits>
+#include <utility>
 
 #include "runtime/actor/ask_above.h"
 #include "runtime/actor/wait_for.h"
