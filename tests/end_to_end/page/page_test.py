@@ -1,6 +1,6 @@
 """sterna run --page and sterna page, seen by a headless Chromium.
 
-usage: page_test.py STERNA CONFIGS [SCREENSHOTS]   (77: there is no Chromium here)
+usage: page_test.py STERNA CONFIGS   (77: there is no Chromium here)
 """
 
 import http.client
@@ -235,18 +235,6 @@ def check_resumed(page, folder, sterna, environment):
         assert past.end() == 0, past.said()
 
 
-def screenshots(page, folder):
-    page.run("document.querySelector('#training details').open = false")
-    for name, width, height, scheme in (("light", 1280, 1680, "light"), ("dark", 1280, 1680, "dark"),
-                                        ("narrow", 390, 2420, "light")):
-        page.width(width, height)
-        page.scheme(scheme)
-        time.sleep(1)
-        page.screenshot(os.path.join(folder, f"page-{name}.png"))
-    page.width(1280)
-    page.scheme("light")
-
-
 def make_hostile_run(folder):
     path = os.path.join(folder, "runs", HOSTILE)
     os.makedirs(path)
@@ -278,8 +266,6 @@ def main():
             page = browser.Browser(*found, folder)
             check_access(run.url)
             check_running(page, run, folder)
-            if len(sys.argv) > 3:
-                screenshots(page, sys.argv[3])
             check_hostile(page, folder)
             check_keys(page)
             check_narrow(page)

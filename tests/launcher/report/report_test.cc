@@ -120,7 +120,7 @@ TEST_F(ReportTest, SaysHowARunEndedWhatItLostAndWhatItsTensorsCameTo) {
   EXPECT_THAT(html, HasSubstr("<li>worker0 is dead</li>"));
   EXPECT_THAT(html, HasSubstr("<td>fc1/weights</td><td>ternary</td>"
                               "<td class=\"number\">400000</td><td class=\"number\">2.00</td>"));
-  EXPECT_THAT(html, HasSubstr("<td>precision@1</td><td class=\"number\">0.5000</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>precision@1</td><td>0.5000</td>"));
   EXPECT_THAT(html, Not(HasSubstr("loss of the last step"))) << "which nobody knows";
   EXPECT_THAT(html, HasSubstr("net = &quot;one&quot;"));
 }
