@@ -249,6 +249,7 @@ Result<void> Net::begin_step(std::span<const float> images, std::span<const std:
                              const StepDraw& draw) {
   STERNA_TRY(check_step(images.size(), labels));
   draw_ = draw;
+  staged_ = false;
   return guarded([&] {
     if (passes() > 1) {
       held_.hold(images, labels);
@@ -264,16 +265,43 @@ Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uin
                              const StepDraw& draw) {
   STERNA_TRY(check_step(images.pixels.size(), labels));
   STERNA_TRY(check_levels(images, labels.size()));
+  if (passes() == 1) {
+    STERNA_TRY(guarded([&] { backend_->memory().stage(images); }));
+    return begin_staged(labels, draw);
+  }
   draw_ = draw;
   return guarded([&] {
-    if (passes() > 1) {
-      held_.hold(images, labels);
-    } else {
-      backend_->memory().write(images, labels.size(), input_.shape()[1], input_.value());
-      set_labels(labels, 0);
-    }
+    held_.hold(images, labels);
     begin_pass(0);
   });
+}
+
+Result<void> Net::begin_staged(std::span<const std::uint16_t> labels, const StepDraw& draw) {
+  draw_ = draw;
+  staged_ = false;
+  return guarded([&] {
+    backend_->memory().write_staged(labels.size(), input_.shape()[1], input_.value());
+    set_labels(labels, 0);
+    begin_pass(0);
+  });
+}
+
+Result<void> Net::stage(const PixelImages& images) {
+  if (!stages())
+    return Error{Errc::invalid_argument, "this net takes no images before their step begins"};
+  if (images.pixels.size() != input_.value().size())
+    return Error{Errc::invalid_argument, fmt::format("a batch of {} values; this net takes {}",
+                                                     images.pixels.size(), input_.value().size())};
+  STERNA_TRY(check_levels(images, options_.batch));
+  STERNA_TRY(guarded([&] { backend_->memory().stage(images); }));
+  staged_ = true;
+  return {};
+}
+
+Result<void> Net::begin_step(std::span<const std::uint16_t> labels, const StepDraw& draw) {
+  if (!staged_) return Error{Errc::invalid_argument, "a step of images that were not staged"};
+  STERNA_TRY(check_step(input_.value().size(), labels));
+  return begin_staged(labels, draw);
 }
 
 Result<bool> Net::forward(std::size_t readable) {
@@ -380,6 +408,7 @@ Result<void> Net::infer(std::span<const float> images, std::size_t count, std::s
 Result<void> Net::infer(const PixelImages& images, std::size_t count, std::span<float> logits) {
   STERNA_TRY(check_inference(images.pixels.size(), count, logits.size()));
   STERNA_TRY(check_levels(images, count));
+  staged_ = false;
   if (count > 0) {
     STERNA_TRY(guarded(
         [&] { backend_->memory().write(images, count, input_.shape()[1], input_.value()); }));

@@ -103,6 +103,15 @@ class Net {
                           const StepDraw& draw = {});
   Result<void> begin_step(const PixelImages& images, std::span<const std::uint16_t> labels,
                           const StepDraw& draw = {});
+  /// Puts the images of the next step on their way, beside the passes of this one; begin_step() of
+  /// its labels is all that they still lack then. From this step's begin_step() to the next one's,
+  /// also on another thread than the one that computes; on the host they stay until then. Errors:
+  /// invalid_argument where a batch takes several passes, or for images that do not fit.
+  Result<void> stage(const PixelImages& images);
+  /// Whether a batch is one pass, so that its images can be.
+  bool stages() const { return options_.trains && passes() == 1; }
+  /// Of the images that were staged last. Errors: also invalid_argument where none were.
+  Result<void> begin_step(std::span<const std::uint16_t> labels, const StepDraw& draw = {});
   /// Runs the layers, from where the last call stopped, that need none but the first `readable`
   /// trained parameters, which parameters_changed() was called for. (Of a batch in micro-batches
   /// the first; finish_step() runs the others.) Returns whether all layers have
@@ -151,6 +160,7 @@ class Net {
   std::size_t passes() const { return options_.batch / images_per_pass(); }
   Result<void> check_inference(std::size_t values, std::size_t count, std::size_t logits) const;
   Result<void> check_levels(const PixelImages& images, std::size_t count) const;
+  Result<void> begin_staged(std::span<const std::uint16_t> labels, const StepDraw& draw);
   Result<void> run_inference(std::size_t count, std::span<float> logits);
   Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
       const NetHeads& heads);
@@ -174,6 +184,7 @@ class Net {
   std::vector<Handed> handed_;  // by a backward pass that repeats
   HeldBatch held_;              // of a step in several passes
   std::vector<Tensor> sums_;    // of the gradients of all such passes but the last
+  bool staged_ = false;         // images are, for a step that has not begun
   StepDraw draw_;
   std::optional<Error> changed_;  // why a parameter's new values cannot be read
 };

@@ -272,7 +272,10 @@ class HostStream : public DeviceStream {
 
   Result<void> copy(void* to, const void* from, std::size_t bytes) noexcept override {
     if (bytes == 0) return {};
-    return put([=] { std::memcpy(to, from, bytes); });
+    return put([=, watch = watch_] {
+      if (watch) watch->copies(bytes);
+      std::memcpy(to, from, bytes);
+    });
   }
   Result<void> record(DeviceEvent& event) noexcept override {
     return tell([this, state = static_cast<HostEvent&>(event).state()] {

@@ -17,6 +17,7 @@ class HostDeviceWatch {
   virtual ~HostDeviceWatch() = default;
   virtual void launched(EncodePass /*pass*/, const EncodeLaunch& /*launch*/) {}
   virtual void computes(const LayerLaunch& /*launch*/) {}  ///< when it does, however late
+  virtual void copies(std::size_t /*bytes*/) {}            ///< likewise
   virtual void plans(const ConvolutionShape& /*shape*/) {}
   virtual void given_on_host(const void* /*memory*/, std::size_t /*bytes*/) {}
   virtual void released_on_host(const void* /*memory*/) {}

@@ -58,6 +58,7 @@ class Stepping {
       for (std::size_t c = 0; c < options.images.channels; ++c) stepping.levels_.push_back(2.0F);
       stepping.labels_.push_back(static_cast<std::uint16_t>(i % options.images.classes));
     }
+    STERNA_TRY(net.stage(stepping.images()));
     return stepping;
   }
 
@@ -97,7 +98,11 @@ class Stepping {
   Result<void> step() {
     Ignored sink;
     for (std::size_t i = 0; i < net_->parameters().size(); ++i) net_->parameters_changed(i);
-    STERNA_TRY(net_->train_step(nets::PixelImages{pixels_, levels_}, labels_, sink));
+    STERNA_TRY(net_->begin_step(labels_));
+    STERNA_TRY(net_->forward(net_->parameters().size()));
+    STERNA_TRY(net_->backward(sink));
+    STERNA_TRY(net_->stage(images()));  // of the next step, as a worker does
+    STERNA_TRY(net_->step_loss());
     return {};
   }
 
@@ -108,6 +113,8 @@ class Stepping {
   }
 
  private:
+  nets::PixelImages images() const { return {pixels_, levels_}; }
+
   std::unique_ptr<nets::Net> net_;
   std::vector<std::uint8_t> pixels_;
   std::vector<float> levels_;

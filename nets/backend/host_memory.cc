@@ -16,9 +16,8 @@ void HostMemory::write(std::span<const float> values, Tensor& to, std::size_t fi
   nets::write(values, to, first);
 }
 
-void HostMemory::write(const PixelImages& images, std::size_t count, std::size_t channels,
-                       Tensor& to) {
-  to_values(images, count, channels, to);
+void HostMemory::write_staged(std::size_t count, std::size_t channels, Tensor& to) {
+  to_values(staged_, count, channels, to);
 }
 
 void HostMemory::read(const Tensor& from, std::size_t first, std::span<float> out) {

@@ -26,9 +26,16 @@ class Memory {
   virtual void expect_images(std::size_t pixels, std::size_t levels) = 0;
   /// From the host, element `first` on. `values` need not stay.
   virtual void write(std::span<const float> values, Tensor& to, std::size_t first) = 0;
-  /// What `count` images stand for, to the first elements.
-  virtual void write(const PixelImages& images, std::size_t count, std::size_t channels,
-                     Tensor& to) = 0;
+  /// Images of the host's that write_staged() takes, in place of those before. On a device they
+  /// are copied and come there beside whatever its backend was told before; on the host they stay
+  /// where they are until then.
+  virtual void stage(const PixelImages& images) = 0;
+  /// What those `count` images stand for, to the first elements.
+  virtual void write_staged(std::size_t count, std::size_t channels, Tensor& to) = 0;
+  void write(const PixelImages& images, std::size_t count, std::size_t channels, Tensor& to) {
+    stage(images);
+    write_staged(count, channels, to);
+  }
   /// To the host, which waits for it.
   virtual void read(const Tensor& from, std::size_t first, std::span<float> out) = 0;
 

@@ -21,12 +21,19 @@ std::shared_ptr<std::byte> DeviceMemory::allocate(std::size_t bytes) {
 void DeviceMemory::finish() noexcept { static_cast<void>(context_.stream->finish()); }
 
 void DeviceMemory::expect_images(std::size_t pixels, std::size_t levels) {
-  pixels_.expect(context_, pixels);
-  levels_.expect(context_, levels);
+  if (images_.inbox && pixels <= images_.pixels && levels <= images_.levels) return;
+  images_.pixels = std::max(images_.pixels, pixels);
+  images_.levels = std::max(images_.levels, levels);
+  images_.inbox.emplace(context_, images_.pixels, images_.levels);
 }
 
 void DeviceMemory::write(std::span<const float> values, Tensor& to, std::size_t first) {
-  const float* const sent = values_.send(context_, values);
+  if (values.empty()) return;
+  if (values.size() > values_.most) {
+    values_.inbox.emplace(context_, values.size());
+    values_.most = values.size();
+  }
+  const float* const sent = values_.inbox->send(values);
   if (to.element() == Element::bf16) {
     return context_.run(
         kernels::RoundLaunch{.from = sent, .to = to.bf16() + first, .count = values.size()});
@@ -34,16 +41,13 @@ void DeviceMemory::write(std::span<const float> values, Tensor& to, std::size_t 
   must(context_.stream->copy(to.data() + first, sent, values.size_bytes()));
 }
 
-void DeviceMemory::write(const PixelImages& images, std::size_t count, std::size_t channels,
-                         Tensor& to) {
-  const std::uint8_t* const pixels = pixels_.send(context_, images.pixels);
-  const float* const levels = levels_.send(context_, images.levels);
-  context_.run(kernels::PixelLaunch{.pixels = pixels,
-                                    .levels = levels,
-                                    .out = numbers(to),
-                                    .image = images.pixels.size() / count,
-                                    .channels = channels,
-                                    .images = count});
+void DeviceMemory::stage(const PixelImages& images) {
+  expect_images(images.pixels.size(), images.levels.size());
+  images_.inbox->send(images);
+}
+
+void DeviceMemory::write_staged(std::size_t count, std::size_t channels, Tensor& to) {
+  images_.inbox->write(count, channels, numbers(to));
 }
 
 void DeviceMemory::read(const Tensor& from, std::size_t first, std::span<float> out) {

@@ -6,6 +6,7 @@
 
 #include "nets/backend/memory.h"
 #include "nets/device/context.h"
+#include "nets/device/image_inbox.h"
 
 namespace sterna::nets {
 
@@ -18,8 +19,8 @@ class DeviceMemory final : public Memory {
   std::shared_ptr<std::byte> allocate(std::size_t bytes) override;
   void expect_images(std::size_t pixels, std::size_t levels) override;
   void write(std::span<const float> values, Tensor& to, std::size_t first) override;
-  void write(const PixelImages& images, std::size_t count, std::size_t channels,
-             Tensor& to) override;
+  void stage(const PixelImages& images) override;
+  void write_staged(std::size_t count, std::size_t channels, Tensor& to) override;
   void read(const Tensor& from, std::size_t first, std::span<float> out) override;
   void finish() noexcept override;
   void copy(const Tensor& from, Tensor& to) override;
@@ -29,26 +30,21 @@ class DeviceMemory final : public Memory {
   void scale(Tensor& a, float factor) override;
 
  private:
-  /// As large as the largest that is expected or was written.
-  template <class T>
-  struct Growing {
-    std::optional<Inbox<T>> inbox;
+  /// As large as the largest that was written.
+  struct Values {
+    std::optional<Inbox<float>> inbox;
     std::size_t most = 0;
-    void expect(DeviceContext& context, std::size_t elements) {
-      if (elements <= most) return;
-      inbox.emplace(context, elements);
-      most = elements;
-    }
-    const T* send(DeviceContext& context, std::span<const T> elements) {
-      expect(context, elements.size());
-      return elements.empty() ? nullptr : inbox->send(elements);
-    }
+  };
+  /// As large as the largest that are expected or were staged.
+  struct Images {
+    std::optional<ImageInbox> inbox;
+    std::size_t pixels = 0;
+    std::size_t levels = 0;
   };
 
   DeviceContext& context_;
-  Growing<float> values_;
-  Growing<std::uint8_t> pixels_;
-  Growing<float> levels_;
+  Values values_;
+  Images images_;
 };
 
 }  // namespace sterna::nets

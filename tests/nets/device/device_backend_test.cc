@@ -162,6 +162,94 @@ TEST(DeviceBackend, AddsTheGradientsOfMicroBatches) {
   }
 }
 
+/// A batch of bytes, other ones for each seed.
+struct Pixels {
+  Pixels(std::size_t count, std::uint64_t seed) : pixels(784 * count) {
+    SeededRandom random(seed);
+    for (auto& byte : pixels) byte = static_cast<std::uint8_t>(random.below(256));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto center = static_cast<float>(random.below(10)) / 10;
+      levels.insert(levels.end(), {center, 1 + center});
+      labels.push_back(static_cast<std::uint16_t>(random.below(10)));
+    }
+  }
+  PixelImages images() const { return {pixels, levels}; }
+  std::vector<std::uint8_t> pixels;
+  std::vector<float> levels;
+  std::vector<std::uint16_t> labels;
+};
+
+/// The gradients of steps on batches of bytes, each of which is sent while the pass before it goes
+/// on, if `ahead`; else as its step begins.
+std::vector<Gradients> steps_on_bytes(const NetOptions& options, bool ahead) {
+  const auto net = make_net(options).value();
+  write_all(*net, initial(*net));
+  const std::size_t parameters = net->parameters().size();
+  std::vector<Gradients> found;
+  for (std::uint64_t step = 0; step < 5; ++step) {
+    for (std::size_t i = 0; i < parameters; ++i) net->parameters_changed(i);
+    const Pixels batch(options.batch, step);
+    EXPECT_TRUE((ahead && step > 0 ? net->begin_step(batch.labels)
+                                   : net->begin_step(batch.images(), batch.labels))
+                    .ok());
+    Fetched fetched(*options.backend.device, parameters);
+    EXPECT_TRUE(*net->forward(parameters));
+    EXPECT_TRUE(net->backward(fetched).ok());
+    const Pixels next(options.batch, step + 1);
+    EXPECT_TRUE(!ahead || net->stage(next.images()).ok());
+    EXPECT_TRUE(net->step_loss().ok());
+    fetched.wait();
+    found.push_back(fetched.gradients);
+  }
+  return found;
+}
+
+TEST(DeviceBackend, ImagesThatTravelBesideAPassDisturbNone) {
+  const auto expected = steps_on_bytes(small_mlp({.late = false}), false);
+  EXPECT_NE(expected[0], expected[1]);
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    for (const bool fails_recording : {false, true}) {
+      const HostDeviceOptions on{.seed = seed, .fails_recording = fails_recording};
+      EXPECT_EQ(steps_on_bytes(small_mlp(on), true), expected) << seed;
+      EXPECT_EQ(steps_on_bytes(small_mlp(on), false), expected) << seed;
+    }
+  }
+  EXPECT_EQ(steps_on_bytes(small_mlp({.seed = 7, .hidden = true}), true), expected);
+}
+
+TEST(DeviceBackend, NorDoThoseOfTheNextMicroBatch) {
+  const auto in_parts = [](const HostDeviceOptions& on) {
+    NetOptions options = small_mlp(on);
+    options.micro_batch = 2;
+    return steps_on_bytes(options, false);
+  };
+  const auto expected = in_parts({.late = false});
+  for (std::uint64_t seed = 0; seed < 30; ++seed) EXPECT_EQ(in_parts({.seed = seed}), expected);
+}
+
+TEST(DeviceBackend, TakesOnlyImagesAheadThatFitAndAreTheNextStepsWholeBatch) {
+  const NetOptions options = small_mlp({.seed = 1});
+  const auto net = make_net(options).value();
+  const Pixels batch(options.batch, 1), larger(options.batch + 1, 1);
+  const auto begins = [&] { return net->begin_step(batch.labels).ok(); };
+  EXPECT_FALSE(begins());
+  EXPECT_EQ(net->stage(larger.images()).error().code, Errc::invalid_argument);
+  EXPECT_FALSE(begins());
+  ASSERT_TRUE(net->stage(batch.images()).ok());
+  EXPECT_EQ(net->begin_step(larger.labels).error().code, Errc::invalid_argument);
+  EXPECT_TRUE(begins());
+  EXPECT_FALSE(begins());  // they are taken
+  ASSERT_TRUE(net->stage(batch.images()).ok());
+  std::vector<float> logits(10 * options.batch);
+  ASSERT_TRUE(net->infer(batch.images(), options.batch, logits).ok());
+  EXPECT_FALSE(begins());  // others came in their place
+  NetOptions in_parts = options;
+  in_parts.micro_batch = 2;
+  const auto parts = make_net(in_parts).value();
+  EXPECT_FALSE(parts->stages());
+  EXPECT_EQ(parts->stage(batch.images()).error().code, Errc::invalid_argument);
+}
+
 /// How often the loss of a pass has been computed.
 class LossesComputed final : public kernels::HostDeviceWatch {
  public:
