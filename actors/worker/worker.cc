@@ -102,13 +102,14 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
   batches_->ask(rank.rank, step);
   const Time asked = now();
   Span starving = rank.trace.part(Part::batch);
-  STERNA_CO_ASSIGN(Batch batch, batches_->next(rank.rank, step));
+  STERNA_CO_ASSIGN(SharedBatch batch, take_batch(rank, step));
   starving.end();
   if (rank.seat->incoming->readable() > 0) {
     meter_.waited_for_data(std::max(asked, rank.seat->incoming->readable_since()), now());
   }
   co_await injected_delay(rank);
   STERNA_CO_TRY(forward(rank, step, std::move(batch)));
+  stage_next(rank, step);
   // Of a replica once: its ranks have the same.
   if (policy_->compares(step) && rank.seat->first(rank)) {
     const Span comparing = rank.trace.part(Part::keep);
@@ -155,8 +156,32 @@ Task<void> Worker::injected_delay(Rank& rank) {
   co_await sleep(delay);
 }
 
-Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) {
-  const auto shared = std::make_shared<const Batch>(std::move(batch));
+Task<Result<Worker::SharedBatch>> Worker::take_batch(Rank& rank, std::uint64_t step) {
+  if (rank.staging) {
+    Task<Result<SharedBatch>> staging = std::move(*rank.staging);
+    rank.staging.reset();
+    co_return co_await staging;
+  }
+  STERNA_CO_ASSIGN(Batch batch, batches_->next(rank.rank, step));
+  co_return std::make_shared<const Batch>(std::move(batch));
+}
+
+void Worker::stage_next(const Rank& rank, std::uint64_t step) {
+  const Seat& seat = *rank.seat;
+  Rank& next = seat.after(rank);
+  if (!seat.replica->stages() || !batches_->has(next.rank)) return;
+  next.staging.emplace(stage(next, seat.first(next) ? step + 1 : step));
+  next.staging->start();
+}
+
+Task<Result<Worker::SharedBatch>> Worker::stage(Rank& rank, std::uint64_t step) {
+  STERNA_CO_ASSIGN(Batch batch, batches_->next(rank.rank, step));
+  auto shared = std::make_shared<const Batch>(std::move(batch));
+  STERNA_CO_TRY(compute([net = rank.net, step, shared] { return net->stage(step, *shared); }));
+  co_return shared;
+}
+
+Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, SharedBatch batch) {
   IncomingVersion& incoming = *rank.seat->incoming;
   std::uint32_t readable = 0;
   bool complete = false;
@@ -168,8 +193,8 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
     readable = incoming.readable();
     meter_.begin(now());
     const Span computing = rank.trace.part(Part::forward);
-    STERNA_CO_ASSIGN(complete, compute([net = rank.net, step, shared, readable] {
-                       return net->forward(step, *shared, readable);
+    STERNA_CO_ASSIGN(complete, compute([net = rank.net, step, batch, readable] {
+                       return net->forward(step, *batch, readable);
                      }));
   }
   co_return {};

@@ -13,6 +13,7 @@
 // whom it asked.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -76,12 +77,17 @@ class Worker final : public Actor<WorkerInterface> {
   }
 
  private:
+  using SharedBatch = std::shared_ptr<const Batch>;
   struct Rank;
   /// A replica and the ranks that take turns on it.
   struct Seat {
     std::shared_ptr<Replica> replica;
     std::optional<IncomingVersion> incoming;
     std::vector<Rank*> ranks;
+    /// Whose turn is next.
+    Rank& after(const Rank& rank) const {
+      return last(rank) ? *ranks.front() : **(std::ranges::find(ranks, &rank) + 1);
+    }
     bool first(const Rank& rank) const { return ranks.front() == &rank; }
     bool last(const Rank& rank) const { return ranks.back() == &rank; }
   };
@@ -89,7 +95,9 @@ class Worker final : public Actor<WorkerInterface> {
     std::uint32_t rank = 0;
     Seat* seat = nullptr;
     std::shared_ptr<RankNet> net;
-    std::uint64_t step = 0;          // that it is in: enter()
+    std::uint64_t step = 0;  // that it is in: enter()
+    /// What its next turn computes on, where the turn before began to take it: stage_next().
+    std::optional<Task<Result<SharedBatch>>> staging;
     Condition agreed;                // shared scalers have come
     std::uint64_t agreements = 0;    // how often
     bool encoding = false;           // what it held of its last step
@@ -174,8 +182,14 @@ class Worker final : public Actor<WorkerInterface> {
   /// All that was pushed has its verdict.
   Result<void> take_back_dropped(Rank& rank, std::uint64_t push);
   Task<void> injected_delay(Rank& rank);
+  /// What the rank's turn computes on.
+  Task<Result<SharedBatch>> take_batch(Rank& rank, std::uint64_t step);
+  /// In a turn on a device, after its forward(): begins to take what the next turn there computes
+  /// on, whose images travel as soon as they have come, beside this turn's passes.
+  void stage_next(const Rank& rank, std::uint64_t step);
+  Task<Result<SharedBatch>> stage(Rank& rank, std::uint64_t step);
   /// The forward pass, begun with the first tensors that have come.
-  Task<Result<void>> forward(Rank& rank, std::uint64_t step, Batch batch);
+  Task<Result<void>> forward(Rank& rank, std::uint64_t step, SharedBatch batch);
   /// The backward pass. What waits for shared scalers then is still to be encoded. The loss.
   Task<Result<nets::Net::Loss>> backward(Rank& rank, RankStep step);
   /// Until the last packet of its last backward pass is on its way.

@@ -19,9 +19,9 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
     // The batch first, so that the parameters are as new as can be.
     const Time asked = now();
     Span starving = rank.trace.part(Part::batch);
-    Batch batch;
-    if (batches_->has(rank.rank)) {
-      STERNA_CO_ASSIGN(batch, batches_->next(rank.rank, step));
+    SharedBatch batch = std::make_shared<const Batch>();  // that fits nowhere
+    if (rank.staging || batches_->has(rank.rank)) {
+      STERNA_CO_ASSIGN(batch, take_batch(rank, step));
     }
     starving.end();
     meter_.waited_for_data(asked, now());
@@ -32,6 +32,7 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
     }
     co_await injected_delay(rank);
     STERNA_CO_TRY(forward(rank, step, std::move(batch)));
+    stage_next(rank, step);
     STERNA_CO_ASSIGN(const nets::Net::Loss loss, backward(rank, {.step = step,
                                                                  .push = exchange.push,
                                                                  .version = rank.version,

@@ -312,6 +312,10 @@ class Specs {
             (job_.exchanges_within()                                 ? 1 + writes  // as a server
              : job_.ranks_have_state() || job_.checkpoint.copies > 0 ? writes
                                                                      : 0);
+        // One more for each device, which takes the next images there beside a pass.
+        if (args.backend == "cuda") {
+          place.compute_threads += std::max(1U, static_cast<std::uint32_t>(args.devices.size()));
+        }
         return place;
       }
       case Role::kInputReader:

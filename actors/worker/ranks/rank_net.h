@@ -66,7 +66,10 @@ class RankNet final : private nets::GradientSink {
 
   /// Before the first pass.
   void set_trace(const std::shared_ptr<Tracer>& tracer);
-  /// As Replica::forward(). Errors name rank and step.
+  /// As Replica::stage() and forward(). Errors name rank and step.
+  Result<void> stage(std::uint64_t step, const Batch& batch) {
+    return replica_->stage(step, rank_, batch).in(where(step));
+  }
   Result<bool> forward(std::uint64_t step, const Batch& batch, std::uint32_t readable);
   /// The backward pass, once forward() is complete; its gradients go to the encoder's events, those
   /// that wait for shared scalers by encode_held(); or into the average, which has begun. Where the

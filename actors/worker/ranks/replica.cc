@@ -68,6 +68,13 @@ Result<void> Replica::plan_steps() {
   return {};
 }
 
+Result<void> Replica::stage(std::uint64_t step, std::uint32_t rank, const Batch& batch) {
+  const std::vector<float> levels = levels_of(batch);
+  STERNA_TRY(net_->stage(nets::PixelImages{pixels_of(batch), levels}));
+  staged_ = {step, rank};
+  return {};
+}
+
 Result<bool> Replica::forward(std::uint64_t step, std::uint32_t rank, const Batch& batch,
                               std::uint32_t readable) {
   {
@@ -75,11 +82,15 @@ Result<bool> Replica::forward(std::uint64_t step, std::uint32_t rank, const Batc
     if (failed_) return *failed_;
   }
   if (begun_ != std::pair(step, rank)) {
-    const std::vector<float> levels = levels_of(batch);
     const nets::StepDraw draw{
         .seed = job_.seed, .step = static_cast<std::uint32_t>(step), .rank = rank};
-    STERNA_TRY(
-        net_->begin_step(nets::PixelImages{pixels_of(batch), levels}, labels_of(batch), draw));
+    if (staged_ == std::pair(step, rank)) {
+      STERNA_TRY(net_->begin_step(labels_of(batch), draw));
+    } else {
+      const std::vector<float> levels = levels_of(batch);
+      STERNA_TRY(
+          net_->begin_step(nets::PixelImages{pixels_of(batch), levels}, labels_of(batch), draw));
+    }
     if (!begun_ || begun_->first != step) readable_ = 0;
     begun_ = {step, rank};
     if (!first_step_) first_step_ = step;

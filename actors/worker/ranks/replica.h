@@ -101,6 +101,11 @@ class Replica final : private nets::GradientSink {
   /// Errors: the device's.
   Result<std::vector<Shard::Made>> made(bool keeps);
 
+  /// Whether the images of a turn can come here while the one before goes on: stage().
+  bool stages() const { return device_ != nullptr && net_->stages(); }
+  /// Puts those of the next turn, which is that rank's in that step, on their way beside this one,
+  /// whose forward() has been called; on any thread. Errors: as forward() has them.
+  Result<void> stage(std::uint64_t step, std::uint32_t rank, const Batch& batch);
   /// The forward pass of a rank's turn in a step, as far as the first `readable` tensors take it:
   /// they have the step's version, others may be written meanwhile. The batch is read in the first
   /// call. Returns whether the pass is complete. Errors: invalid_argument for a batch of another
@@ -179,6 +184,8 @@ class Replica final : private nets::GradientSink {
   std::vector<float> came_;  // of one chunk, for local steps
   /// Step and rank whose forward pass has begun last.
   std::optional<std::pair<std::uint64_t, std::uint32_t>> begun_;
+  /// Whose images were staged last.
+  std::optional<std::pair<std::uint64_t, std::uint32_t>> staged_;
   std::optional<std::uint64_t> first_step_;  // that it began
   std::uint32_t readable_ = 0;               // tensors of its version that the net knows of
   std::uint32_t lowest_ = 0;            // the lowest tensor whose gradient is complete in this turn

@@ -193,7 +193,7 @@ steps = 30
   EXPECT_THAT(args->devices, testing::ElementsAre(3));
 }
 
-TEST_F(ClusterJob, OfAWorkerWithServersIsToldItsDevicesAndHasAThreadForEach) {
+TEST_F(ClusterJob, OfAWorkerWithServersIsToldItsDevicesAndHasTwoThreadsForEach) {
   const std::string text = R"(
 format = 1
 [[host]]
@@ -219,7 +219,7 @@ steps = 30
   const auto specs = launcher::specs_of(*file, *config, "");
   ASSERT_TRUE(specs.ok()) << specs.error().message;
   const ActorSpec& worker = (*specs)[1];
-  EXPECT_EQ(worker.compute_threads, 64U);
+  EXPECT_EQ(worker.compute_threads, 128U);  // of each one for passes, one for the next images
   const auto args = unpack<actors::WorkerArgs>(worker.args.view());
   ASSERT_TRUE(args.ok()) << args.error().message;
   EXPECT_EQ(args->backend, "cuda");
