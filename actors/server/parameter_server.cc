@@ -161,8 +161,11 @@ Task<Result<void>> ParameterServer::restore(Shard& shard) {
       co_return Error{Errc::not_found,
                       place.target.array + " is not in it: it is another net's, or damaged"};
     }
+    const bool copies = !place.otherwise.empty();
+    if (copies) std::ranges::copy(place.otherwise, place.target.values.begin());
     if (place.target.first == 0) {
-      log(fmt::format("the checkpoint has no {}: it starts anew", place.target.array));
+      log(fmt::format("the checkpoint has no {}: it starts {}", place.target.array,
+                      copies ? "at the parameters" : "anew"));
     }
   }
   shard.restored();

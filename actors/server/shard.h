@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "actors/checkpoint/kept_version.h"
@@ -163,10 +164,12 @@ class Shard {
 
   // ---- checkpoints ----
 
-  /// Where an array of the state goes; `needed`: nothing stands for it.
+  /// Where an array of the state goes; `needed`: nothing stands for it. Where a checkpoint has none
+  /// it is a copy of `otherwise`, an array that is needed; if that is empty, as start() left it.
   struct StatePlace {
     StateTarget target;
     bool needed = false;
+    std::span<const float> otherwise = {};
   };
   /// All of the state, to be read from a checkpoint behind start(), before anything else; then
   /// restored() for all chunks.

@@ -54,11 +54,15 @@ std::vector<Shard::StatePlace> Shard::state_places() {
     const TableChunk& place = table_.chunks[index];
     const std::string& tensor = table_.tensors[place.tensor].spec.name;
     Chunk& chunk = chunks_[index];
-    const auto add = [&](std::string_view kind, Buffer& into, bool needed) {
-      places.push_back({{array_of(kind, tensor), place.first, into.as<float>()}, needed});
+    const auto add = [&](std::string_view kind, Buffer& into, bool needed,
+                         std::span<const float> otherwise = {}) {
+      places.push_back(
+          {{array_of(kind, tensor), place.first, into.as<float>()}, needed, otherwise});
     };
     add(kParameterState, *chunk.parameters, true);
-    if (chunk.average != nullptr) add(kAverageState, *chunk.average, false);
+    if (chunk.average != nullptr) {
+      add(kAverageState, *chunk.average, false, chunk.parameters->as<float>());
+    }
     for (std::size_t slot = 0; slot < chunk.slots.size(); ++slot) {
       add(slot_state(job_.optimizer.name, slot), *chunk.slots[slot], false);
     }

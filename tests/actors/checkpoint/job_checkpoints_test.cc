@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "actors/checkpoint/state_part.h"
 #include "kernels/device/host_device.h"
+#include "kernels/optimizer/moving_average.h"
 #include "runtime/base/full_disk.h"
 #include "tests/actors/simulated_job.h"
 
@@ -264,6 +266,33 @@ TEST_F(JobCheckpointsTest, OtherNumbersOfRanksGoOnToo) {
   job.ranks = 1;
   EXPECT_FALSE(resumed(4, {.workers = 1}).empty());
   EXPECT_THAT(deaths, ElementsAre());
+}
+
+TEST_F(JobCheckpointsTest, AveragesThatItLacksBeginAtItsParameters) {
+  const auto values = [this](std::uint64_t step, std::string_view kind) {
+    const SavedState state = SavedState::open(open_checkpoint(at(step)).value()).value();
+    const std::string array = array_of(kind, "fc1/weights");
+    const Bytes bytes = state.read(array, 0, state.count(array)).value();
+    std::vector<float> read(bytes.size() / sizeof(float));
+    std::memcpy(read.data(), bytes.data(), bytes.size());
+    return read;
+  };
+  hash_of({.workers = 2});
+  job.steps = 5;
+  job.optimizer.average_decay = 0.9;
+  const float part = kernels::average_part(0.9, 4);
+  for (const ExchangeRule exchange : {ExchangeRule::servers, ExchangeRule::nccl}) {
+    job.gradient.exchange = exchange;
+    const bool within = exchange == ExchangeRule::nccl;
+    fs::remove_all(at(5));
+    resumed(4, {.servers = within ? 1U : 2U, .workers = 1, .ranks_per_worker = 2});
+    const std::vector<float> before = values(4, kParameterState);
+    const std::vector<float> after = values(5, kParameterState);
+    const std::vector<float> average = values(5, kAverageState);
+    for (std::size_t i = 0; i < average.size(); ++i) {
+      ASSERT_NEAR(average[i], before[i] + part * (after[i] - before[i]), 1e-6) << within << i;
+    }
+  }
 }
 
 TEST_F(JobCheckpointsTest, OfASecondAVersionIsNamedAhead) {
