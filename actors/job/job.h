@@ -94,12 +94,18 @@ struct JobConfig : JobSection, JobSections {
   }
   /// Steps that a rank makes by itself between exchanges.
   std::uint64_t window() const { return scheme.window; }
-  /// A rank's first step: as many as lead to first_step where all make each version.
-  std::uint64_t first_own_step() const { return in_step() ? first_step : first_step * window(); }
-  /// A rank's steps end before this one at the latest: each of its pushes helps to make a version.
-  std::uint64_t end_of_steps() const {
-    return in_step() ? steps : first_own_step() + (steps - first_step + 1) * window();
+  /// The step whose batches begin at first_position: as many lead to first_step where all ranks
+  /// make each version.
+  std::uint64_t step_at_first_position() const {
+    return in_step() ? first_step : first_step * window();
   }
+  /// A rank's first step. An elastic rank pushes nothing of its first window, so that it comes by
+  /// version v at its step (v + 1) T: there it goes on, behind that window's batches.
+  std::uint64_t first_own_step() const {
+    return step_at_first_position() + (facts().elastic && resumes ? window() : 0);
+  }
+  /// A rank's steps end before this one at the latest: each of its pushes helps to make a version.
+  std::uint64_t end_of_steps() const { return in_step() ? steps : (steps + 1) * window(); }
   /// How much smaller or larger the rank's own steps, or its gradients, are than others'.
   double rate_of(std::uint32_t rank) const {
     return scheme.rank_rates.empty() ? 1 : scheme.rank_rates[rank];

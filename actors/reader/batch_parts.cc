@@ -124,7 +124,7 @@ input::BatchQuestion question_of(const JobConfig& job, const NextBatch& question
           .batch = job.batch,
           .first_row = question.first_row,
           .rows = question.rows,
-          .first_step = job.first_own_step(),
+          .first_step = job.step_at_first_position(),
           .first_position = job.first_position};
 }
 

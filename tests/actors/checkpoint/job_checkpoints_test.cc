@@ -167,6 +167,20 @@ TEST_F(JobCheckpointsTest, RanksThatStepByThemselvesGoOnAsIfNothingHadBeen) {
   }
 }
 
+TEST_F(JobCheckpointsTest, AnElasticRankAloneGoesOnAsIfNothingHadBeen) {
+  job.scheme.window = 3;
+  job.local_optimizer.learning_rate = 1e-2;
+  for (const char* scheme : {"aeasgd", "aeamsgd"}) {
+    job.scheme.name = scheme;
+    job.local_optimizer.name = scheme == std::string("aeasgd") ? "momentum" : "gd";
+    fs::remove_all(folder_);
+    const std::string hash = hash_of({.workers = 1});
+    ASSERT_FALSE(hash.empty());
+    EXPECT_EQ(resumed(4, {.workers = 1}), hash) << scheme;
+    EXPECT_EQ(resumed(8, {.servers = 2, .readers = 2, .workers = 1}), hash) << scheme;
+  }
+}
+
 TEST_F(JobCheckpointsTest, ElasticRanksGoOnWithParametersOfTheirOwn) {
   job.steps = 40;
   job.checkpoint.every_steps = 20;

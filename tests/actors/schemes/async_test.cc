@@ -79,19 +79,25 @@ TEST_F(Apart, AWindowIsSoManyStepsFromParametersToAPush) {
 TEST_F(Apart, AnElasticRankMeetsTheServersAtTheStepsThatItsWindowDivides) {
   job.scheme.name = "aeasgd";
   job.scheme.window = 3;
+  std::vector<std::uint64_t> pulls;
   const auto pushed = [&] {
-    std::vector<std::uint64_t> pulls, pushed;
-    for (std::uint64_t step = 15; step < 22; ++step) {
+    pulls.clear();
+    std::vector<std::uint64_t> pushed;
+    for (std::uint64_t step = job.first_own_step(); step < 25; ++step) {
       const Exchange exchange = worker()->exchange(step);
       if (exchange.pulls) pulls.push_back(step);
       if (exchange.pushes) pushed.push_back(exchange.push);
     }
-    EXPECT_THAT(pulls, ElementsAre(15, 18, 21));
     return pushed;
   };
-  EXPECT_THAT(pushed(), ElementsAre(5, 6));
-  job.resumes = true;  // what it has is not what the servers have
   EXPECT_THAT(pushed(), ElementsAre(5, 6, 7));
+  EXPECT_THAT(pulls, ElementsAre(15, 18, 21, 24));
+  // What it has is not what the servers have, and the batches of its first window are behind it.
+  job.resumes = true;
+  EXPECT_THAT(pushed(), ElementsAre(5, 6, 7));
+  EXPECT_THAT(pulls, ElementsAre(18, 21, 24));
+  EXPECT_EQ(job.step_at_first_position(), 15U);
+  EXPECT_EQ(job.end_of_steps(), 63U);
   EXPECT_EQ(worker()->contribution(5).kind, PayloadKind::DIFFERENCE);
 }
 
