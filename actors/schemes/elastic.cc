@@ -28,8 +28,6 @@ class ElasticWorker final : public WorkerRules {
             .pushes = meets && windows >= alone,
             .push = job().first_step + (windows >= alone ? windows - alone : 0)};
   }
-  /// Nobody may have pushed before it pulls for the second time: then servers have nothing rounded.
-  Need need(std::uint64_t) const override { return {.version = job().first_step}; }
 };
 
 class ElasticSteps final : public LocalSteps {

@@ -11,8 +11,9 @@ Exchange WorkerRules::exchange(std::uint64_t step) const {
 }
 
 Need WorkerRules::need(std::uint64_t push) const {
-  // Servers have the first version as it is.
-  const bool rounded = job_.gradient.down == Down::parameters_bf16 && push > job_.first_step;
+  // Servers have the first version as it is, but for one that a checkpoint has kept.
+  const bool later = push > job_.first_step || job_.resumes;
+  const bool rounded = job_.gradient.down == Down::parameters_bf16 && later;
   return {.version = job_.first_step, .codec = rounded ? Codec::BF16 : Codec::FP32};
 }
 

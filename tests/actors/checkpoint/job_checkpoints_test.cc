@@ -167,6 +167,23 @@ TEST_F(JobCheckpointsTest, RanksThatStepByThemselvesGoOnAsIfNothingHadBeen) {
   }
 }
 
+// What it pulls first is rounded as it was for one that went on.
+TEST_F(JobCheckpointsTest, ParametersComeRoundedToRanksThatStepByThemselvesAndGoOn) {
+  job.gradient.down = Down::parameters_bf16;
+  job.scheme.window = 2;
+  job.local_optimizer.learning_rate = 1e-2;
+  for (const char* scheme : {"sagn", "local_sgd", "downpour", "aeasgd"}) {
+    job.scheme.name = scheme;
+    fs::remove_all(folder_);
+    const std::uint32_t ranks = job.facts().together ? 2 : 1;
+    const std::string hash = hash_of({.workers = ranks});
+    EXPECT_EQ(resumed(4, {.servers = 2, .workers = ranks}), hash) << scheme;
+  }
+  const std::string rounded = hash_of({.workers = 1});
+  job.gradient.down = Down::parameters;
+  EXPECT_NE(hash_of({.workers = 1}), rounded) << "of an elastic rank";
+}
+
 TEST_F(JobCheckpointsTest, AnElasticRankAloneGoesOnAsIfNothingHadBeen) {
   job.scheme.window = 3;
   job.local_optimizer.learning_rate = 1e-2;

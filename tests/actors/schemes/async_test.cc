@@ -76,6 +76,18 @@ TEST_F(Apart, AWindowIsSoManyStepsFromParametersToAPush) {
   EXPECT_EQ(worker()->contribution(5).examples, 12U);
 }
 
+TEST_F(Apart, ParametersComeRoundedButForTheFirstOfAJobThatBegins) {
+  job.gradient.down = Down::parameters_bf16;
+  for (const char* name : {"async", "downpour", "local_sgd", "aeasgd"}) {
+    job.scheme.name = name;
+    job.resumes = false;
+    EXPECT_EQ(worker()->need(5).codec, Codec::FP32) << name;
+    EXPECT_EQ(worker()->need(6).codec, Codec::BF16) << name;
+    job.resumes = true;
+    EXPECT_EQ(worker()->need(5).codec, Codec::BF16) << name;
+  }
+}
+
 TEST_F(Apart, AnElasticRankMeetsTheServersAtTheStepsThatItsWindowDivides) {
   job.scheme.name = "aeasgd";
   job.scheme.window = 3;
