@@ -105,6 +105,35 @@ std::string local_state(std::uint32_t rank, std::string_view kind) {
   return fmt::format("local.{}.{}", rank, kind);
 }
 
+namespace {
+
+constexpr std::string_view kOfNoTensor = "all";
+constexpr unsigned kNoteBits = 24;  // that an fp32 has
+
+}  // namespace
+
+std::string slots_begin_state(std::string_view optimizer) {
+  return array_of(fmt::format("{}.begin", optimizer), kOfNoTensor);
+}
+
+std::string local_slots_begin_state(std::uint32_t rank) {
+  return array_of(local_state(rank, "begin"), kOfNoTensor);
+}
+
+std::array<float, 2> note_of(std::uint64_t step) {
+  constexpr std::uint64_t kLow = (1U << kNoteBits) - 1;
+  return {static_cast<float>(step >> kNoteBits), static_cast<float>(step & kLow)};
+}
+
+std::uint64_t step_of(const std::array<float, 2>& note) {
+  // Of what no note is, 0.
+  const auto part = [](float value) {
+    constexpr float kMost = 1U << kNoteBits;
+    return value >= 0 && value < kMost ? static_cast<std::uint64_t>(value) : 0;
+  };
+  return (part(note[0]) << kNoteBits) + part(note[1]);
+}
+
 std::string array_of(std::string_view kind, std::string_view tensor) {
   return fmt::format("{}/{}", kind, tensor);
 }

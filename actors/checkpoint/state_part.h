@@ -6,6 +6,7 @@
 // element, so that any number of servers can go on from it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,6 +46,14 @@ std::string local_state(std::uint32_t rank, std::string_view kind);
 /// The scalers that the ranks agreed on in the step before, in the order of the table; of no
 /// tensor.
 inline constexpr std::string_view kScalerState = "scalers/all";
+
+/// Where slots begin, if not at 0 (note_of()), of no tensor: those of the servers' optimizer, or of
+/// a rank that steps by itself.
+std::string slots_begin_state(std::string_view optimizer);
+std::string local_slots_begin_state(std::uint32_t rank);
+/// A step as fp32s that have all of its bits, and back.
+std::array<float, 2> note_of(std::uint64_t step);
+std::uint64_t step_of(const std::array<float, 2>& note);
 
 std::string array_of(std::string_view kind, std::string_view tensor);
 /// "KIND/TENSOR@FIRST" and back; nothing for a name that is none.

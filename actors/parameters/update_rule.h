@@ -39,10 +39,15 @@ class UpdateRule {
   /// Of one step. They come from functions that may differ in a bit from machine to machine: where
   /// several processes must step alike, one computes them for all.
   kernels::StepConstants constants(std::uint64_t step) const {
-    return constants_(rate_(step), step);
+    return constants_(rate_(step), step - slots_begin_);
   }
+  /// The slots are as before their first step at this one: what corrects that they begin so (Adam)
+  /// counts from there, and rates do not. 0, unless it is said.
+  void begin_slots_at(std::uint64_t step) { slots_begin_ = step; }
+  std::uint64_t slots_begin() const { return slots_begin_; }
   double rate(std::uint64_t step) const { return rate_(step); }
-  /// Of a rank's own step, with the rate of the version that it began from.
+  /// Of a rank's own step, of which its slots have seen so many, with the rate of the version that
+  /// it began from.
   kernels::StepConstants local_constants(std::uint64_t version, std::uint64_t step,
                                          double factor) const {
     return constants_(rate_(version) * factor, step);
@@ -59,7 +64,8 @@ class UpdateRule {
   kernels::Optimizer optimizer_;
   kernels::ConstantsOfStep constants_;
   kernels::LearningRate rate_;
-  float decay_ = 0;  // of the server; 0 where the workers' gradients have it
+  float decay_ = 0;  // 0 where the gradients have it
+  std::uint64_t slots_begin_ = 0;
 };
 
 }  // namespace sterna::actors

@@ -86,6 +86,7 @@ struct RankStep {
   std::uint64_t push = 0;     ///< that it belongs to, or of which it is
   std::uint64_t version = 0;  ///< of the parameters that came last
   bool pushes = true;
+  std::uint64_t slots_begin = 0;  ///< the step before which its optimizer's slots have seen none
 };
 
 /// What a rank pushes of a window of its own steps.

@@ -21,7 +21,7 @@ Result<LocalOptimizer> LocalOptimizer::make(const JobConfig& job, std::uint32_t 
 
 kernels::UpdateOptions LocalOptimizer::options(const RankStep& step, std::uint32_t tensor) const {
   return rule_.options(table_->tensors[tensor].spec,
-                       rule_.local_constants(step.version, step.step, factor_));
+                       rule_.local_constants(step.version, step.step - step.slots_begin, factor_));
 }
 
 void LocalOptimizer::step(const RankStep& step, std::uint32_t tensor, std::span<const float> g,

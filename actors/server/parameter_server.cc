@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/checkpoint/slots_begin.h"
 #include "actors/server/server_recovery.h"
 #include "actors/weights/initial_weights.h"
 #include "nets/describe_net.h"
@@ -117,6 +118,12 @@ Task<Result<void>> ParameterServer::prepare() {
     Task<Result<void>> restoring = restore(*shard);
     Result<void> restored = co_await restoring;
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
+  }
+  if (args_.job.resumes) {
+    Task<Result<std::uint64_t>> reading =
+        read_slots_begin(*checkpoints_, shard->table(), args_.job);
+    STERNA_CO_ASSIGN(const std::uint64_t begin, std::move(reading));
+    shard->begin_slots_at(begin);
   }
   scalers_.emplace(shard->table(), args_.index, args_.job);
   shard_.begin(std::move(*shard));

@@ -103,6 +103,8 @@ class Shard {
   kernels::StepConstants constants(std::uint64_t version) const {
     return rule_.constants(version - 1);
   }
+  /// Of a job that goes on from a checkpoint: where the optimizer's slots begin (slots_begin.h).
+  void begin_slots_at(std::uint64_t step) { rule_.begin_slots_at(step); }
   /// The chunks that a worker compares, in the order of its question. An error means that its
   /// sender broke the rules.
   Result<std::vector<std::shared_ptr<HashedOnce>>> compared(const Compare& compare) const;

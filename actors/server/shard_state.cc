@@ -1,5 +1,7 @@
 // What of a shard goes into checkpoints, and comes from them.
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "actors/checkpoint/state_part.h"
@@ -45,6 +47,11 @@ std::optional<StatePart> Shard::take_kept() {
   std::optional<StatePart> part = kept_.take();
   if (!part) return part;
   for (StatePiece& piece : frozen_pieces()) part->pieces.push_back(std::move(piece));
+  if (index_ == 0 && rule_.slots_begin() > 0) {
+    const std::array<float, 2> note = note_of(rule_.slots_begin());
+    part->pieces.push_back(
+        {slots_begin_state(job_.optimizer.name), 0, copy_bytes(std::as_bytes(std::span(note)))});
+  }
   return part;
 }
 

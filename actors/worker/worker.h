@@ -108,6 +108,7 @@ class Worker final : public Actor<WorkerInterface> {
     std::uint64_t version = 0;  // the oldest that its replica has of a chunk
     std::uint64_t kept = 0;     // of versions up to this one all that is to be kept
     RankPull pull;
+    std::uint64_t slots_begin = 0;  // as RankStep's
   };
 
   void started() override;

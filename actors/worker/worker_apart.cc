@@ -36,7 +36,8 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
     STERNA_CO_ASSIGN(const nets::Net::Loss loss, backward(rank, {.step = step,
                                                                  .push = exchange.push,
                                                                  .version = rank.version,
-                                                                 .pushes = exchange.pushes}));
+                                                                 .pushes = exchange.pushes,
+                                                                 .slots_begin = rank.slots_begin}));
     Span held = rank.trace.part(Part::scalers);
     STERNA_CO_TRY(encode_held(rank));
     held.end();

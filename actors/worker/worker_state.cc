@@ -1,9 +1,11 @@
 // What of a worker's ranks goes into checkpoints, and comes from them.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "actors/checkpoint/slots_begin.h"
 #include "actors/checkpoint/state_part.h"
 #include "actors/worker/worker.h"
 
@@ -49,6 +51,9 @@ Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
     fail(at_step(version, "what is kept", pieces.error()).message);
     co_return;
   }
+  if (rank.slots_begin > 0) {
+    pieces->push_back({local_slots_begin_state(rank.rank), 0, bytes_of(note_of(rank.slots_begin))});
+  }
   kept().add(version, std::move(*pieces));
   if (served_ != nullptr) {
     served_->changed();
@@ -80,6 +85,11 @@ Task<Result<CopyKept>> Worker::on(KeepCopy what) {
 }
 
 Task<Result<void>> Worker::restore() {
+  if (exchanges()) {
+    Task<Result<std::uint64_t>> reading = read_slots_begin(*checkpoints_, *table_, args_.job);
+    STERNA_CO_ASSIGN(const std::uint64_t begin, std::move(reading));
+    for (Seat& seat : seats_) seat.replica->begin_slots_at(begin);
+  }
   if (exchanges() || policy_->need(args_.job.first_step + 1).kind == PayloadKind::GRADIENT) {
     for (Seat& seat : seats_) {
       Task<Result<void>> slots = restore_slots(seat);
@@ -145,6 +155,8 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
          kept.values});
   }
   const std::size_t all = targets.size();
+  std::array<float, 2> note{};
+  if (own < all) targets.push_back({local_slots_begin_state(rank.rank), 0, note});
   Task<Result<std::vector<std::size_t>>> reading =
       checkpoints_->read(std::move(targets), job.deadlines.step);
   STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
@@ -161,7 +173,9 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
   if (lacks(own, all)) {
     log(fmt::format("the checkpoint has nothing of rank {}'s own steps: they start anew",
                     rank.rank));
+    rank.slots_begin = job.first_own_step();
   } else if (own < all) {
+    rank.slots_begin = step_of(note);
     STERNA_CO_TRY(rank.net->restored());
   }
   rank.net->restore(std::move(state));

@@ -64,6 +64,8 @@ class ExchangedSteps {
   /// Puts the step from version `step` to the next on its way. Errors: the device's.
   Result<void> step(nets::Net& net, std::uint32_t tensor, std::uint64_t step);
 
+  /// Before the first step: as UpdateRule's.
+  void begin_slots_at(std::uint64_t step) { rule_.begin_slots_at(step); }
   /// The optimizer's slots of a chunk are these, one after the other, as fp32.
   Result<void> restore(nets::Net& net, std::uint32_t chunk, ByteView slots);
   /// One of them, once all steps that are on their way have been made.

@@ -143,6 +143,10 @@ class Replica final : private nets::GradientSink {
   /// Of all chunks the slots are those that were written there, before any average comes. Errors:
   /// the device's.
   Result<void> slots_restored();
+  /// Where gradients are exchanged, before the first step: as UpdateRule's.
+  void begin_slots_at(std::uint64_t step) {
+    if (exchanged_ != nullptr) exchanged_->begin_slots_at(step);
+  }
   /// Of all chunks' parameters; between turns. Errors: the device's.
   Result<std::vector<Hash>> hashes();
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -61,6 +63,15 @@ class JobCheckpoints : public SimulatedJob, public testing::WithParamInterface<W
     const std::string hash = hash_of(layout);
     job = before;
     return hash;
+  }
+
+  std::vector<float> fc1_at(std::uint64_t step, std::string_view kind) const {
+    const SavedState state = SavedState::open(open_checkpoint(at(step)).value()).value();
+    const std::string array = array_of(kind, "fc1/weights");
+    const Bytes bytes = state.read(array, 0, state.count(array)).value();
+    std::vector<float> read(bytes.size() / sizeof(float));
+    std::memcpy(read.data(), bytes.data(), bytes.size());
+    return read;
   }
 
   fs::path folder_;
@@ -299,15 +310,37 @@ TEST_F(JobCheckpointsTest, OtherNumbersOfRanksGoOnToo) {
   EXPECT_THAT(deaths, ElementsAre());
 }
 
+// Adam corrects that its slots begin at 0. Where they do at a later step, it counts from there, and
+// goes on to do so.
+TEST_F(JobCheckpointsTest, SlotsThatItLacksBeginThereAndGoOnFromThere) {
+  job.optimizer.schedule = "fixed";
+  hash_of({.workers = 2});
+  job.optimizer.name = "adam";
+  job.optimizer.learning_rate = 1e-3;
+  job.gradient.codec = "none";
+  for (const ExchangeRule exchange : {ExchangeRule::servers, ExchangeRule::nccl}) {
+    job.gradient.exchange = exchange;
+    JobLayout layout{.workers = 1, .ranks_per_worker = 2};
+    if (exchange == ExchangeRule::nccl) {
+      layout.device = [](std::uint32_t) { return kernels::make_host_device({.late = false}); };
+    }
+    job.steps = 5;
+    resumed(4, layout);
+    // The first step of Adam moves by the rate, wherever the gradient is no rounding error.
+    const std::vector<float> before = fc1_at(4, kParameterState);
+    const std::vector<float> after = fc1_at(5, kParameterState);
+    double most = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      most = std::max(most, double{std::abs(after[i] - before[i])});
+    }
+    EXPECT_NEAR(most, 1e-3, 1e-5);
+    job.steps = 12;
+    const std::string hash = resumed(4, layout);
+    EXPECT_EQ(resumed(8, layout), hash);
+  }
+}
+
 TEST_F(JobCheckpointsTest, AveragesThatItLacksBeginAtItsParameters) {
-  const auto values = [this](std::uint64_t step, std::string_view kind) {
-    const SavedState state = SavedState::open(open_checkpoint(at(step)).value()).value();
-    const std::string array = array_of(kind, "fc1/weights");
-    const Bytes bytes = state.read(array, 0, state.count(array)).value();
-    std::vector<float> read(bytes.size() / sizeof(float));
-    std::memcpy(read.data(), bytes.data(), bytes.size());
-    return read;
-  };
   hash_of({.workers = 2});
   job.steps = 5;
   job.optimizer.average_decay = 0.9;
@@ -317,9 +350,9 @@ TEST_F(JobCheckpointsTest, AveragesThatItLacksBeginAtItsParameters) {
     const bool within = exchange == ExchangeRule::nccl;
     fs::remove_all(at(5));
     resumed(4, {.servers = within ? 1U : 2U, .workers = 1, .ranks_per_worker = 2});
-    const std::vector<float> before = values(4, kParameterState);
-    const std::vector<float> after = values(5, kParameterState);
-    const std::vector<float> average = values(5, kAverageState);
+    const std::vector<float> before = fc1_at(4, kParameterState);
+    const std::vector<float> after = fc1_at(5, kParameterState);
+    const std::vector<float> average = fc1_at(5, kAverageState);
     for (std::size_t i = 0; i < average.size(); ++i) {
       ASSERT_NEAR(average[i], before[i] + part * (after[i] - before[i]), 1e-6) << within << i;
     }
@@ -392,6 +425,24 @@ TEST_F(JobCheckpointsTest, AWorkerThatGoesOnWithoutItsResidualsLeavesItsPartAsIt
   EXPECT_EQ(record.without.front().step, 4U) << "else it writes no part of that version anyway";
   const Result<SavedCheckpoint> saved = open_checkpoint(at(4));
   EXPECT_TRUE(saved.ok()) << saved.error().message;
+}
+
+TEST_F(JobCheckpointsTest, OwnSlotsOfARankThatItLacksBeginThere) {
+  job.scheme.name = "local_sgd";
+  job.scheme.window = 2;
+  job.gradient.codec = "none";
+  job.local_optimizer.learning_rate = 1e-3;
+  hash_of({.workers = 2});
+  job.local_optimizer.name = "adam";
+  const std::string hash = resumed(4, {.workers = 2});
+  const SavedState state = SavedState::open(open_checkpoint(at(8)).value()).value();
+  for (const std::uint32_t rank : {0U, 1U}) {
+    std::array<float, 2> note{};
+    const Bytes bytes = state.read(local_slots_begin_state(rank), 0, 2).value();
+    std::memcpy(note.data(), bytes.data(), bytes.size());
+    EXPECT_EQ(step_of(note), 8U) << "of its own: two for each version";
+  }
+  EXPECT_EQ(resumed(8, {.workers = 2}), hash);
 }
 
 TEST_F(JobCheckpointsTest, ACheckpointOfAnotherNetIsRefused) {
