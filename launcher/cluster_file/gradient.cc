@@ -84,6 +84,15 @@ void check_gradient(const Draft& draft, const ClusterFile& file, Problems& probl
                  "\"gradient.error_feedback\" or \"gradient.down\" = \"ternary\" it must be "
                  "more, e.g. 2.5");
   }
+  const bool some_trits = trits || std::ranges::any_of(gradient.tensors, [](const auto& one) {
+                            return actors::makes_trits(one.second);
+                          });
+  if (gradient.down == actors::Down::ternary && !some_trits) {
+    problems.add(draft.where("gradient.down"),
+                 fmt::format("\"gradient.down\" = \"ternary\" is of tensors that come up as trits: "
+                             "\"gradient.codec\" must be {}, or \"gradient.down\" \"parameters\"",
+                             codecs_of_trits()));
+  }
   if (gradient.down != actors::Down::average) return;
   const auto needs = [&](std::string_view key, std::string_view value) {
     problems.add(draft.where("gradient.down"),

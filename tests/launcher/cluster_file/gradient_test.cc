@@ -20,6 +20,21 @@ TEST_F(ClusterFileTest, AveragesDownNeedTritsAndOneScaler) {
       "\"ternary\" or \"ternary_entropy\"");
 }
 
+TEST_F(ClusterFileTest, TernarizedAveragesDownNeedTrits) {
+  const std::string down = "[gradient]\ndown = \"ternary\"\n";
+  for (const char* codec : {"none", "bf16"}) {
+    EXPECT_EQ(error_of_more(down + "codec = \"" + codec + "\"\n"),
+              "x.toml:14: \"gradient.down\" = \"ternary\" is of tensors that come up as trits: "
+              "\"gradient.codec\" must be \"ternary\" or \"ternary_entropy\", or \"gradient.down\" "
+              "\"parameters\"")
+        << codec;
+  }
+  EXPECT_TRUE(read(std::string(smallest) + down).ok());
+  EXPECT_TRUE(read(std::string(smallest) + down +
+                   "codec = \"none\"\n[gradient.tensors]\n\"fc3/weights\" = \"ternary\"\n")
+                  .ok());
+}
+
 TEST_F(ClusterFileTest, KeysOfACodecNeedIt) {
   EXPECT_EQ(
       error_of_more("[gradient]\nbits = 4\n"),
