@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "actors/job/sections.h"
+#include "kernels/optimizer/optimizer.h"
 #include "runtime/base/random.h"
 
 namespace sterna::actors {
@@ -260,6 +261,15 @@ std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks) {
                  fmt::format("\"optimizer.decay_at\" = \"server\" would decay once for all steps "
                              "of a window; with \"{}\" it must be \"worker\"",
                              facts->name));
+  }
+  const auto local = kernels::find_optimizer(job.local_optimizer.name);
+  if (facts->windows && !facts->differences && local && local->decays &&
+      job.optimizer.weight_decay > 0) {
+    return wrong("local_optimizer.name",
+                 fmt::format("\"local_optimizer.name\" = \"{}\" decays the weights apart from the "
+                             "gradients, which are all that \"{}\" pushes; use another, or set "
+                             "\"optimizer.weight_decay\" to 0",
+                             local->name, facts->name));
   }
   if (facts->elastic && job.gradient.error_feedback) {
     return wrong("gradient.error_feedback",

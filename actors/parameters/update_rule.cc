@@ -22,6 +22,11 @@ Result<kernels::LearningRate> rate_of(const OptimizerSection& optimizer, const J
 
 }  // namespace
 
+bool decays_locally(const JobConfig& job) {
+  const auto local = kernels::find_optimizer(job.local_optimizer.name);
+  return job.facts().differences && local && local->decays;
+}
+
 Result<kernels::LearningRate> learning_rate_of(const JobConfig& job) {
   return rate_of(job.optimizer, job).in("optimizer");
 }
@@ -45,7 +50,9 @@ Result<UpdateRule> UpdateRule::make(const JobConfig& job) {
 }
 
 Result<UpdateRule> UpdateRule::make_local(const JobConfig& job) {
-  return make(job.local_optimizer, job).in("local_optimizer");
+  STERNA_ASSIGN(UpdateRule rule, make(job.local_optimizer, job).in("local_optimizer"));
+  if (decays_locally(job)) rule.decay_ = static_cast<float>(job.optimizer.weight_decay);
+  return rule;
 }
 
 UpdateRule UpdateRule::make_adding() {

@@ -20,11 +20,15 @@ namespace sterna::actors {
 /// for a schedule that does not exist.
 Result<kernels::LearningRate> learning_rate_of(const JobConfig& job);
 
+/// Whether weights decay by ranks' own steps, apart from their gradients (AdamW).
+bool decays_locally(const JobConfig& job);
+
 class UpdateRule {
  public:
   /// Errors: invalid_argument for an optimizer or schedule that does not exist.
   static Result<UpdateRule> make(const JobConfig& job);
-  /// Of ranks that step by themselves ([local_optimizer]); their gradients have the weight decay.
+  /// Of ranks that step by themselves ([local_optimizer]); their gradients have the weight decay,
+  /// unless decays_locally().
   static Result<UpdateRule> make_local(const JobConfig& job);
   /// Not a gradient but a difference, which is added: a step against it at a rate of 1.
   static UpdateRule make_adding();

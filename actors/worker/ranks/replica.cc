@@ -30,7 +30,7 @@ Result<std::shared_ptr<Replica>> Replica::make(const JobConfig& job,
                                                std::shared_ptr<kernels::Device> device) {
   STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(const UpdateRule rule, UpdateRule::make(job));
-  const bool decays = job.optimizer.decay_at == DecayAt::worker;
+  const bool decays = job.optimizer.decay_at == DecayAt::worker && !decays_locally(job);
   nets::NetOptions options = net_options(job);
   options.weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F;
   if (device != nullptr) {

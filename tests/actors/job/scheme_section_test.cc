@@ -83,6 +83,22 @@ TEST(SchemeSection, WithoutServersRanksAreInStepAndNothingComesDown) {
   EXPECT_EQ(refused(), "gradient.codec");
 }
 
+TEST(SchemeSection, OnlyDifferencesHaveADecayThatIsNoPartOfGradients) {
+  JobConfig job;
+  job.local_optimizer.name = "adamw";
+  const auto refused = [&](const char* name) {
+    job.scheme = {.name = name, .window = 2};
+    const std::optional<Mismatch> wrong = mismatch(job, 3);
+    return wrong ? std::string(wrong->key) : std::string();
+  };
+  for (const char* name : {"local_sgd", "aeasgd"}) EXPECT_EQ(refused(name), "") << name;
+  for (const char* name : {"downpour", "agn", "sagn"}) {
+    EXPECT_EQ(refused(name), "local_optimizer.name") << name;
+  }
+  job.optimizer.weight_decay = 0;
+  EXPECT_EQ(refused("agn"), "");
+}
+
 TEST(SchemeSection, CountsWhatLeadsToAVersion) {
   JobConfig job;
   job.steps = 10;

@@ -22,6 +22,7 @@ class LocalStepsTest : public testing::Test {
     nets::ParameterSpec spec;
     spec.name = "t";
     spec.shape = {4};
+    spec.decay = true;
     table = std::make_shared<const ParameterTable>(std::vector{spec}, job, 1);
   }
   std::unique_ptr<LocalSteps> steps(const char* name, std::uint64_t window = 1) {
@@ -61,6 +62,24 @@ TEST_F(LocalStepsTest, ARankHasARateOfItsOwn) {
   local->begin({.step = 0, .pushes = false});
   local->gradient(0, std::vector<float>{1, 2, 4, 8}, w);
   EXPECT_THAT(w, ElementsAre(0.875F, 0.75F, 0.5F, 0));
+}
+
+TEST_F(LocalStepsTest, AnOptimizerThatDecaysByItselfDoesWhereParametersArePushed) {
+  job.local_optimizer.name = "adamw";
+  job.optimizer.weight_decay = 0.5;
+  const std::vector<float> none(4);
+  for (const char* name : {"local_sgd", "aeasgd", "agn"}) {
+    std::vector<float> w(4);
+    const auto local = steps(name, 2);
+    local->came(table->chunks[0], std::vector<float>{1, 2, 3, 4}, w);
+    local->begin({.step = 0, .pushes = false});
+    local->gradient(0, none, w);
+    if (name == std::string("agn")) {
+      EXPECT_THAT(w, ElementsAre(1, 2, 3, 4)) << "else none of it would come to the servers";
+    } else {
+      EXPECT_THAT(w, ElementsAre(0.75F, 1.5F, 2.25F, 3)) << name;
+    }
+  }
 }
 
 TEST_F(LocalStepsTest, WhatServersAddAnElasticRankTakesOffSoThatTheSumStays) {
