@@ -50,6 +50,25 @@ std::optional<Mismatch> own_mismatch(const SchemeSection& scheme, std::uint32_t 
   return std::nullopt;
 }
 
+/// What does not go with votes.
+std::optional<Mismatch> vote_mismatch(const JobSections& job, bool all) {
+  if (job.scheme.combine != CombineRule::vote) return std::nullopt;
+  if (!job.scheme.rank_rates.empty()) {
+    return wrong(
+        "scheme.rank_rates",
+        "\"scheme.rank_rates\" weigh gradients, and with \"scheme.combine\" = \"vote\" each "
+        "rank has one voice; remove one of them");
+  }
+  if (!all && job.gradient.floating_grad_epoch > 0) {
+    return wrong("gradient.floating_grad_epoch",
+                 fmt::format("\"gradient.floating_grad_epoch\" needs all ranks where they vote "
+                             "(\"scheme.combine\"): with a quorum of {} some would be in another "
+                             "epoch than others; remove one of them",
+                             job.scheme.quorum));
+  }
+  return std::nullopt;
+}
+
 /// What a version that not all ranks make, or not from the version before, cannot be.
 std::optional<Mismatch> apart_mismatch(const JobSections& job, const SchemeFacts& facts) {
   const bool below = facts.together && !facts.windows;
@@ -291,6 +310,7 @@ std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks) {
                  "\"scheme.rank_rates\" and \"scheme.combine\" = \"sum\" or \"vote\" do not make");
   }
   const bool all = scheme.quorum == 0 || scheme.quorum == ranks;
+  if (auto votes = vote_mismatch(job, all)) return votes;
   const bool in_step = facts->together && !facts->windows && all;
   if (auto within = within_mismatch(job, in_step)) return within;
   if (in_step) return std::nullopt;

@@ -83,6 +83,24 @@ TEST(SchemeSection, WithoutServersRanksAreInStepAndNothingComesDown) {
   EXPECT_EQ(refused(), "gradient.codec");
 }
 
+TEST(SchemeSection, VotesHaveNoWeightAndAreOfOneEpoch) {
+  JobConfig job;
+  job.gradient.codec = "sign";
+  job.scheme.combine = CombineRule::vote;
+  job.gradient.floating_grad_epoch = 2;
+  const auto refused = [&] {
+    const std::optional<Mismatch> wrong = mismatch(job, 3);
+    return wrong ? std::string(wrong->key) : std::string();
+  };
+  EXPECT_EQ(refused(), "");
+  job.scheme.quorum = 2;
+  EXPECT_EQ(refused(), "gradient.floating_grad_epoch");
+  job.gradient.floating_grad_epoch = 0;
+  EXPECT_EQ(refused(), "");
+  job.scheme.rank_rates = {1, 1, 2};
+  EXPECT_EQ(refused(), "scheme.rank_rates");
+}
+
 TEST(SchemeSection, OnlyDifferencesHaveADecayThatIsNoPartOfGradients) {
   JobConfig job;
   job.local_optimizer.name = "adamw";
