@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "actors/codecs/codec.h"
 #include "kernels/optimizer/schedule.h"
@@ -15,6 +17,24 @@ namespace sterna::launcher {
 namespace {
 
 using Lines = std::vector<std::string>;
+
+/// Where servers add what ranks have come to.
+void doubt_what_is_added(const ClusterFile& file, Lines& lines) {
+  constexpr std::array<std::string_view, 3> kActs{"weight_decay", "decay_at", "average_decay"};
+  const actors::OptimizerSection defaults;
+  std::vector<std::string> unused;
+  const Section<actors::OptimizerSection> section = actors::optimizer_section();
+  for (const Key<actors::OptimizerSection>& key : section.keys) {
+    if (std::ranges::find(kActs, key.name) != kActs.end()) continue;
+    if (toml_text(key, file.optimizer) == toml_text(key, defaults)) continue;
+    unused.push_back(fmt::format("optimizer.{}", key.name));
+  }
+  if (unused.empty()) return;
+  lines.push_back(fmt::format(
+      "{} {} nothing where scheme.name is \"{}\": ranks step by "
+      "[local_optimizer], and servers add what they come to",
+      fmt::join(unused, ", "), unused.size() == 1 ? "changes" : "change", file.scheme.name));
+}
 
 void doubt_optimizer(const ClusterFile& file, Lines& lines) {
   const actors::OptimizerSection& chosen = file.optimizer;
@@ -86,7 +106,12 @@ void doubt_what_is_kept(const ClusterFile& file, Lines& lines) {
 std::vector<std::string> doubtful_lines(const ClusterFile& file) {
   Lines lines;
   if (!file.trains()) return lines;
-  doubt_optimizer(file, lines);
+  const actors::SchemeFacts* const facts = actors::find_scheme_facts(file.scheme.name);
+  if (facts != nullptr && facts->differences) {
+    doubt_what_is_added(file, lines);
+  } else {
+    doubt_optimizer(file, lines);
+  }
   doubt_gradient(file, lines);
   doubt_net(file, lines);
   doubt_what_is_kept(file, lines);

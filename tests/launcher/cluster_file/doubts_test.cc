@@ -26,6 +26,18 @@ TEST_F(DoubtsTest, AWarmUpThatNeverEnds) {
                           "never grows to optimizer.learning_rate"));
 }
 
+TEST_F(DoubtsTest, AnOptimizerWhereServersAddWhatRanksHaveComeTo) {
+  const std::string keys =
+      "[optimizer]\nname = \"adam\"\nlearning_rate = 0.5\nweight_decay = 0.1\n";
+  EXPECT_THAT(doubts(keys), IsEmpty());
+  EXPECT_THAT(
+      doubts(keys + "[scheme]\nname = \"local_sgd\"\n"),
+      ElementsAre("optimizer.name, optimizer.learning_rate change nothing where scheme.name "
+                  "is \"local_sgd\": ranks step by [local_optimizer], and servers add what "
+                  "they come to"));
+  EXPECT_THAT(doubts("[scheme]\nname = \"local_sgd\"\n"), IsEmpty());
+}
+
 TEST_F(DoubtsTest, KeysOfAnotherSchedule) {
   const std::string keys = "decay_factor = 0.5\nepochs_per_decay = 3\n";
   EXPECT_THAT(doubts("[optimizer]\nschedule = \"exponential\"\n" + keys), IsEmpty());
