@@ -77,9 +77,9 @@ Result<nets::Gradient> DeviceElastic::gradient(nets::Net& net, std::uint32_t ind
     const std::span<const float> g = gradient.values;
     if (gradient.complete != nullptr) STERNA_TRY(stream.wait_for(*gradient.complete));
     const bool steps = optimizer_.steps(index);
+    if (!steps) STERNA_TRY(put_statistic(tensor, g, stream));
     if (step().pushes) {
-      STERNA_TRY(steps ? put_push(tensor, own(tensor, values), stream)
-                       : stream.copy(tensor.push.data(), g.data(), g.size_bytes()));
+      if (steps) STERNA_TRY(put_push(tensor, own(tensor, values), stream));
       STERNA_TRY(stream.record(*tensor.complete));
     }
     if (!steps) return {};
@@ -102,6 +102,24 @@ Result<void> DeviceElastic::put_push(Tensor& tensor, const float* x,
                                         .count = count}));
   return stream.layer(ElementLaunch{
       .pass = ElementPass::scale, .a = push, .out = push, .count = count, .factor = alpha_});
+}
+
+Result<void> DeviceElastic::put_statistic(Tensor& tensor, std::span<const float> g,
+                                          kernels::DeviceStream& stream) {
+  float* const sum = tensor.push.data();
+  if (tensor.batches == 0) {
+    STERNA_TRY(stream.copy(sum, g.data(), g.size_bytes()));
+  } else {
+    STERNA_TRY(stream.layer(ElementLaunch{
+        .pass = ElementPass::add, .a = sum, .b = g.data(), .out = sum, .count = g.size()}));
+  }
+  ++tensor.batches;
+  if (!step().pushes) return {};
+  return stream.layer(ElementLaunch{.pass = ElementPass::divide,
+                                    .a = sum,
+                                    .out = sum,
+                                    .count = g.size(),
+                                    .factor = std::exchange(tensor.batches, 0.0F)});
 }
 
 Result<void> DeviceElastic::put_velocity(Tensor& tensor, std::span<const float> g, float* values,
@@ -197,8 +215,12 @@ Result<std::vector<KeptArray>> DeviceElastic::kept(nets::Net& net) {
     STERNA_ASSIGN(all, optimizer_.slots(net));
   }
   for (std::uint32_t index = 0; index < tensors_.size(); ++index) {
-    if (!optimizer_.steps(index)) continue;
     Tensor& tensor = tensors_[index];
+    if (table_->tensors[index].spec.role == nets::Role::statistic) {
+      tensor.own_here.resize(table_->tensors[index].count + 1);
+      all.push_back({"statistics", index, tensor.own_here, true});
+    }
+    if (!optimizer_.steps(index)) continue;
     tensor.own_here.resize(table_->tensors[index].count);
     all.push_back({"own", index, tensor.own_here});
     if (!nesterov_) continue;
@@ -214,8 +236,28 @@ Result<void> DeviceElastic::restored(nets::Net& net) {
   return copy_own(net, true);
 }
 
+Result<void> DeviceElastic::copy_statistic(nets::Net& net, std::uint32_t index, bool to_device) {
+  Tensor& tensor = tensors_[index];
+  float& batches = tensor.own_here.back();
+  if (to_device) {
+    tensor.batches = batches;
+  } else {
+    batches = tensor.batches;
+  }
+  const std::size_t bytes = tensor.push.size() * sizeof(float);
+  return net.update_parameter(index, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
+    float* const there = tensor.push.data();
+    float* const here = tensor.own_here.data();
+    STERNA_TRY(to_device ? stream.copy(there, here, bytes) : stream.copy(here, there, bytes));
+    return stream.finish();
+  });
+}
+
 Result<void> DeviceElastic::copy_own(nets::Net& net, bool to_device) {
   for (std::uint32_t index = 0; index < tensors_.size(); ++index) {
+    if (table_->tensors[index].spec.role == nets::Role::statistic) {
+      STERNA_TRY(copy_statistic(net, index, to_device));
+    }
     if (!optimizer_.steps(index)) continue;
     Tensor& tensor = tensors_[index];
     const std::size_t bytes = tensor.own_here.size() * sizeof(float);

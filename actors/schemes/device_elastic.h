@@ -45,13 +45,17 @@ class DeviceElastic final : public DeviceLocalSteps {
     std::vector<std::unique_ptr<kernels::DeviceEvent>> left;  // by chunk
     std::unique_ptr<kernels::DeviceEvent> complete;           // what is pushed is there
     std::size_t began = 0;                                    // elements that have first values
-    std::vector<float> own_here, velocity_here;               // what kept() gives
+    float batches = 0;  // of statistics, whose sum since the last push is in `push`
+    std::vector<float> own_here, velocity_here;  // what kept() gives
   };
   DeviceElastic(const JobConfig& job, DeviceOptimizer optimizer,
                 std::shared_ptr<const ParameterTable> table,
                 std::shared_ptr<kernels::Device> device);
   Result<void> make_tensor(std::uint32_t tensor, float* values, kernels::DeviceStream& stream);
   Result<void> put_push(Tensor& tensor, const float* x, kernels::DeviceStream& stream);
+  /// As elastic.cc's.
+  Result<void> put_statistic(Tensor& tensor, std::span<const float> g,
+                             kernels::DeviceStream& stream);
   /// v' = delta v - rate g, x' = x + v'.
   Result<void> put_velocity(Tensor& tensor, std::span<const float> g, float* values,
                             kernels::DeviceStream& stream);
@@ -63,7 +67,8 @@ class DeviceElastic final : public DeviceLocalSteps {
                     kernels::DeviceStream& stream);
   /// What a rank has of its own: of a net with these values.
   float* own(Tensor& tensor, float* values) const { return nesterov_ ? tensor.x.data() : values; }
-  /// Copies x and v between the device and what kept() gives.
+  Result<void> copy_statistic(nets::Net& net, std::uint32_t tensor, bool to_device);
+  /// Copies x and v, and what there is of statistics, between the device and what kept() gives.
   Result<void> copy_own(nets::Net& net, bool to_device);
 
   DeviceOptimizer optimizer_;  // of aeasgd; the rate of both

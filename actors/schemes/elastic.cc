@@ -4,6 +4,7 @@
 // what they were sent off its own: sums over all change by ranks' own steps only. That step's
 // gradient is of the x before. aeamsgd: v' = delta v - rate g(x + delta v), x' = x + v' (Nesterov).
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "actors/schemes/device_elastic.h"
@@ -54,10 +55,7 @@ class ElasticSteps final : public LocalSteps {
   std::span<const float> gradient(std::uint32_t tensor, std::span<const float> g,
                                   std::span<float> w) override {
     Tensor& own = tensors_[tensor];
-    if (table_->tensors[tensor].spec.role == nets::Role::statistic) {
-      if (step_.pushes) own.push.assign(g.begin(), g.end());
-      return step_.pushes ? std::span<const float>(own.push) : std::span<const float>();
-    }
+    if (table_->tensors[tensor].spec.role == nets::Role::statistic) return statistic(own, g);
     if (step_.pushes) {
       own.push.resize(w.size());
       for (std::size_t i = 0; i < w.size(); ++i) own.push[i] = alpha_ * (own.x[i] - own.theirs[i]);
@@ -106,8 +104,13 @@ class ElasticSteps final : public LocalSteps {
     std::vector<KeptArray> kept = nesterov_ ? std::vector<KeptArray>() : optimizer_.slots();
     for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
       const TableTensor& place = table_->tensors[tensor];
-      if (place.spec.role == nets::Role::statistic || place.frozen) continue;
       Tensor& own = tensors_[tensor];
+      if (place.spec.role == nets::Role::statistic) {
+        own.window.resize(place.count + 1);
+        kept.push_back({"statistics", tensor, own.window, true});
+        continue;
+      }
+      if (place.frozen) continue;
       own.x.resize(place.count);
       kept.push_back({"own", tensor, own.x});
       if (!nesterov_) continue;
@@ -128,8 +131,27 @@ class ElasticSteps final : public LocalSteps {
  private:
   struct Tensor {
     std::vector<float> x, v, theirs, push;
-    std::size_t began = 0;  ///< elements that have their first values
+    std::vector<float> window;  ///< of statistics: the batches' sum since the last push, how many
+    std::size_t began = 0;      ///< elements that have their first values
   };
+
+  /// Servers move towards the mean of all batches since the last push.
+  std::span<const float> statistic(Tensor& own, std::span<const float> g) const {
+    own.window.resize(g.size() + 1);
+    const std::span<float> sum = std::span(own.window).first(g.size());
+    float& batches = own.window.back();
+    if (batches == 0) {
+      std::ranges::copy(g, sum.begin());
+    } else {
+      std::ranges::transform(sum, g, sum.begin(), std::plus<>());
+    }
+    ++batches;
+    if (!step_.pushes) return {};
+    own.push.resize(g.size());
+    std::ranges::transform(sum, own.push.begin(), [&](float one) { return one / batches; });
+    batches = 0;
+    return own.push;
+  }
 
   LocalOptimizer optimizer_;
   std::shared_ptr<const ParameterTable> table_;

@@ -101,6 +101,7 @@ struct KeptArray {
   std::string kind;  ///< e.g. "momentum.0"
   std::uint32_t tensor = 0;
   std::span<float> values;  ///< of the whole tensor
+  bool optional = false;    ///< of a checkpoint that has none the rest goes on all the same
 };
 
 /// What a rank does with its gradients and with what comes, where it is not simply sent and taken.

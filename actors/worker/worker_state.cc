@@ -170,7 +170,9 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
     log("the checkpoint has no scalers of the step before: the ranks agree anew");
     state.scalers.clear();
   }
-  if (lacks(own, all)) {
+  const bool lacks_own = std::ranges::any_of(
+      absent, [&](std::size_t i) { return own <= i && i < all && !alone[i - own].optional; });
+  if (lacks_own) {
     log(fmt::format("the checkpoint has nothing of rank {}'s own steps: they start anew",
                     rank.rank));
     rank.slots_begin = job.first_own_step();

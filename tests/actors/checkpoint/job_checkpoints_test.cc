@@ -209,6 +209,20 @@ TEST_F(JobCheckpointsTest, AnElasticRankAloneGoesOnAsIfNothingHadBeen) {
   }
 }
 
+TEST_F(JobCheckpointsTest, AnElasticRanksStatisticsOfAWindowGoOnToo) {
+  job.net = "resnet_20";
+  job.hidden.clear();
+  job.batch = 1;
+  job.steps = 4;
+  job.evaluation = {.every = 0, .examples = 8, .batch = 8};
+  job.checkpoint.every_steps = 2;
+  job.scheme.name = "aeasgd";
+  job.scheme.window = 2;
+  const std::string hash = hash_of({.workers = 1});
+  ASSERT_FALSE(hash.empty());
+  EXPECT_EQ(resumed(2, {.workers = 1}), hash);
+}
+
 TEST_F(JobCheckpointsTest, ElasticRanksGoOnWithParametersOfTheirOwn) {
   job.steps = 40;
   job.checkpoint.every_steps = 20;

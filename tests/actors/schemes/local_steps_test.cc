@@ -82,6 +82,33 @@ TEST_F(LocalStepsTest, AnOptimizerThatDecaysByItselfDoesWhereParametersArePushed
   }
 }
 
+TEST_F(LocalStepsTest, AnElasticRanksStatisticsAreTheMeanOfAllSinceItsLastPush) {
+  nets::ParameterSpec spec;
+  spec.name = "s";
+  spec.shape = {2};
+  spec.role = nets::Role::statistic;
+  table = std::make_shared<const ParameterTable>(std::vector{spec}, job, 1);
+  std::vector<float> w(2);
+  const auto first = steps("aeasgd", 2);
+  const auto take = [&](LocalSteps& local, std::vector<float> g, bool pushes) {
+    local.begin({.pushes = pushes});
+    const std::span<const float> push = local.gradient(0, g, w);
+    return std::vector<float>(push.begin(), push.end());
+  };
+  EXPECT_THAT(take(*first, {1, 2}, false), ElementsAre());
+  EXPECT_THAT(take(*first, {3, 6}, true), ElementsAre(2, 4));
+  EXPECT_THAT(take(*first, {4, 4}, false), ElementsAre());
+  // Another that goes on from what this one has kept.
+  const auto second = steps("aeasgd", 2);
+  const std::vector<KeptArray> from = first->kept();
+  const std::vector<KeptArray> to = second->kept();
+  ASSERT_EQ(from.size(), 1U);
+  ASSERT_EQ(to.size(), 1U);
+  EXPECT_TRUE(to[0].optional);
+  std::ranges::copy(from[0].values, to[0].values.begin());
+  EXPECT_THAT(take(*second, {6, 0}, true), ElementsAre(5, 2));
+}
+
 TEST_F(LocalStepsTest, WhatServersAddAnElasticRankTakesOffSoThatTheSumStays) {
   job.scheme.moving_rate = 0.3;
   for (const char* name : {"aeasgd", "aeamsgd"}) {
