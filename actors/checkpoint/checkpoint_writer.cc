@@ -49,6 +49,14 @@ Task<void> CheckpointWriter::write_part(StatePart part, KeptVersion& kept, TakeP
   write(kept, std::move(take));
 }
 
+bool CheckpointWriter::may_name(ActorId sender) {
+  if (sender.process == process_.id()) return true;
+  if (!keeper_ || keeper_->process() == ProcessId{}) return false;
+  if (sender.process == keeper_->process()) return true;
+  process_.blame_sender("only the keeper of checkpoints names versions");
+  return false;
+}
+
 Task<Result<CopyKept>> CheckpointWriter::copy(ActorId sender, KeepCopy what) {
   STERNA_CO_TRY(CopyHolder::may_ask(process_, sender, keeper_));
   auto keeping = copies_.keep(*keeper_, on_disk_, process_.directory(), std::move(what));

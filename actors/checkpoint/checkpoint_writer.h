@@ -37,6 +37,9 @@ class CheckpointWriter {
   /// Says which versions were skipped, and writes what `take` has to be written, and what it then
   /// has, until that is nothing. `kept` hears when it is written; both live as long as the actor.
   void write(KeptVersion& kept, TakePart take);
+  /// Whether `sender` is the keeper, or an actor of this process; anybody else's process is blamed.
+  /// False, too, while the keeper is not known.
+  bool may_name(ActorId sender);
   /// Before its handler waits for anything: `sender` has to be the keeper. Errors: those of
   /// CopyHolder.
   Task<Result<CopyKept>> copy(ActorId sender, KeepCopy what);

@@ -180,7 +180,9 @@ Task<Result<void>> ParameterServer::restore(Shard& shard) {
 }
 
 KeepAnswer ParameterServer::on(KeepVersion keep) {
-  if (!filled_) return {.kept = false, .version = args_.job.first_step};
+  if (!filled_ || !checkpoints_->may_name(sender())) {
+    return {.kept = false, .version = args_.job.first_step};
+  }
   const bool kept = shard_->keep(keep.version);
   write_kept();
   return {.kept = kept, .version = shard_->newest()};

@@ -69,6 +69,7 @@ Task<void> Worker::keep_passed(Rank& rank) {
 
 KeepAnswer Worker::on(KeepVersion keep) {
   std::uint64_t newest = args_.job.first_step;
+  if (!checkpoints_->may_name(sender())) return {.version = newest};
   // In the place of one that was lost it does not know yet where it goes on.
   if (identity().incarnation > 1 && ranks_.size() < args_.ranks) return {.version = newest};
   for (const Rank& rank : ranks_) {

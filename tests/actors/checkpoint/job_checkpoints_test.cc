@@ -459,6 +459,25 @@ TEST_F(JobCheckpointsTest, OwnSlotsOfARankThatItLacksBeginThere) {
   EXPECT_EQ(resumed(8, {.workers = 2}), hash);
 }
 
+TEST_F(JobCheckpointsTest, OnlyItsKeeperNamesVersions) {
+  job.scheme.name = "local_sgd";
+  launch({.workers = 2});
+  loop.run_until([this] { return !record.progress.empty(); }, kNever);
+  Process& stranger = *process_of("reader0").process;
+  for (const char* name : {"server0", "worker0"}) {
+    std::vector<std::string> blamed;
+    process_of(name).process->set_on_link_end(
+        [&](const Contact&, const std::string& cause, bool fault) {
+          if (fault) blamed.push_back(cause);
+        });
+    const ActorRef<ParameterServerInterface> there{ref_of(name).id};
+    auto asking = stranger.ask(there, KeepVersion{9}, std::chrono::seconds(10));
+    const auto answer = stranger.wait(std::move(asking));
+    EXPECT_FALSE(answer && answer->kept) << name;
+    EXPECT_THAT(blamed, ElementsAre(HasSubstr("only the keeper of checkpoints"))) << name;
+  }
+}
+
 TEST_F(JobCheckpointsTest, ACheckpointOfAnotherNetIsRefused) {
   hash_of({.workers = 2});
   job.first_step = 4;
