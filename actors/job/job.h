@@ -153,7 +153,9 @@ struct JobConfig : JobSection, JobSections {
   /// Whether a rank's push, which are counted, travels as fp32, whatever its codec.
   bool floats(std::uint64_t push) const {
     const std::uint64_t every = gradient.floating_grad_epoch;
-    const std::uint64_t seen = first_position + (push - first_step) * batch * ranks * window();
+    const std::uint64_t each = facts().together ? examples_per_version(scheme, batch, ranks)
+                                                : std::uint64_t{batch} * ranks * window();
+    const std::uint64_t seen = first_position + (push - first_step) * each;
     return every != 0 && seen / examples % every == every - 1;
   }
   /// What the job's schedule is stretched over.

@@ -141,6 +141,11 @@ TEST(SchemeSection, CountsWhatLeadsToAVersion) {
   EXPECT_TRUE(job.floats(4));
   EXPECT_TRUE(job.floats(5));
   EXPECT_FALSE(job.floats(6));
+  // Of a quorum's, as versions are.
+  job.scheme = {.quorum = 2};
+  EXPECT_FALSE(job.floats(29));
+  EXPECT_TRUE(job.floats(30));
+  EXPECT_EQ(job.position_of(30), 2 * job.examples);
 }
 
 }  // namespace
