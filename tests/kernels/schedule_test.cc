@@ -42,6 +42,15 @@ TEST(Schedule, ExponentialDropsAtMostOnceAStep) {
   EXPECT_EQ(steep(3), 0.125);
 }
 
+TEST(Schedule, ExponentialWithMoreStepsToADropThanCanBeCountedNeverDrops) {
+  for (const double epochs : {0x1p64, 1e30, 1e300}) {
+    const LearningRate flat = rate("exponential", {.initial = 0.1, .steps_per_epoch = 1e9},
+                                   {{"decay_factor", 0.5}, {"epochs_per_decay", epochs}});
+    EXPECT_EQ(flat(0), 0.1);
+    EXPECT_EQ(flat(1'000'000'000), 0.1);
+  }
+}
+
 TEST(Schedule, PolynomialFallsAsASquareRootToZeroAndStaysThere) {
   const LearningRate root = rate("polynomial", {.initial = 0.01, .steps = 2000},
                                  {{"power", 0.5}, {"end_learning_rate", 0}});
