@@ -11,6 +11,7 @@
 
 #include "input/files/text_lines.h"
 #include "runtime/base/file.h"
+#include "runtime/base/value.h"
 
 namespace sterna::input {
 
@@ -34,15 +35,38 @@ std::optional<NumberedName> numbered(std::string_view line) {
   return found;
 }
 
-/// The lines as "id:name" where all of them are, else as names from 0.
-std::vector<NumberedName> names_of(const std::vector<std::string_view>& lines) {
-  std::vector<NumberedName> names;
-  for (const std::string_view line : lines) {
-    const std::optional<NumberedName> found = numbered(line);
-    if (!found) break;
-    names.push_back({found->id, found->name, names.size() + 1});
+/// Of lines of which some are "id:name" and some are not: one that stands where a numbered file
+/// would have it, as no name with a ':' does but by chance.
+std::optional<NumberedName> numbered_in_place(const std::vector<std::string_view>& lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::optional<NumberedName> found = numbered(lines[i]);
+    if (!found || (found->id != i && found->id != i + 1)) continue;
+    found->line = i + 1;
+    return found;
   }
-  if (names.size() == lines.size()) return names;
+  return std::nullopt;
+}
+
+/// The lines as "id:name" where all of them are, else as names from 0. Errors: a line, and what is
+/// wrong there.
+Result<std::vector<NumberedName>> names_of(const fs::path& path,
+                                           const std::vector<std::string_view>& lines) {
+  std::vector<NumberedName> names;
+  std::size_t first_without = 0;  // from 1; 0: none
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::optional<NumberedName> found = numbered(lines[i]);
+    if (!found && first_without == 0) first_without = i + 1;
+    if (found) names.push_back({found->id, found->name, i + 1});
+  }
+  if (first_without == 0) return names;
+  if (const auto other = numbered_in_place(lines)) {
+    return Error{
+        Errc::malformed,
+        fmt::format("{}:{}: {} has no id, and line {} reads as id {}; write \"id:name\" in "
+                    "every line, also where a name itself has a \":\"",
+                    path.string(), first_without, toml_quoted(lines[first_without - 1]),
+                    other->line, other->id)};
+  }
   names.clear();
   for (const std::string_view line : lines) names.push_back({names.size(), line, names.size() + 1});
   return names;
@@ -52,7 +76,7 @@ std::vector<NumberedName> names_of(const std::vector<std::string_view>& lines) {
 
 Result<ClassLabels> read_labels(const fs::path& path) {
   STERNA_ASSIGN(const std::string text, read_file(path));
-  std::vector<NumberedName> names = names_of(lines_of(text));
+  STERNA_ASSIGN(std::vector<NumberedName> names, names_of(path, lines_of(text)));
   const auto refused = [&](std::size_t line, std::string_view why) {
     return Error{Errc::malformed, fmt::format("{}:{}: {}", path.string(), line, why)};
   };
@@ -83,8 +107,21 @@ Result<ClassLabels> read_labels(const fs::path& path) {
   return labels;
 }
 
+bool has_control_character(std::string_view name) {
+  constexpr char kDelete = 0x7f;
+  return std::ranges::any_of(
+      name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == kDelete; });
+}
+
 Result<void> write_labels(const fs::path& path, const ClassLabels& labels) {
   std::string text;
+  for (const std::string& name : labels.names) {
+    if (name.find('\n') == std::string::npos && !name.ends_with('\r')) continue;
+    return Error{Errc::invalid_argument,
+                 fmt::format("{} cannot name the class {}, which holds the end of a line; rename "
+                             "the class",
+                             path.string(), toml_quoted(name))};
+  }
   for (std::size_t i = 0; i < labels.names.size(); ++i) {
     text += fmt::format("{}:{}\n", labels.first + i, labels.names[i]);
   }

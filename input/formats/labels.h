@@ -2,7 +2,9 @@
 // the class folders of a picture folder, or beside TFRecord files.
 //
 // Read in both forms that are about: a name a line, the first for label 0; or TensorFlow's
-// "id:name" a line, in any order. Written in the second, which says where the labels begin.
+// "id:name" a line, in any order. Written in the second, which says where the labels begin. A name
+// may hold a ':', as in "4:3"; but no file whose lines are of both forms is taken for names where
+// one of the ids is that of its line.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +30,14 @@ struct ClassLabels {
 };
 
 /// Errors: those of opening a file; `malformed`, naming the line, for an empty or repeated name, an
-/// id twice, ids with a gap, no names, or labels above 65,535.
+/// id twice, ids with a gap, no names, labels above 65,535, or a line that has no id where others
+/// seem to have one.
 Result<ClassLabels> read_labels(const std::filesystem::path& path);
 
-/// Writes "id:name" lines, atomically. No name may hold the end of a line.
+/// Whether a name holds what is no letter but a control character (a tab, the end of a line).
+bool has_control_character(std::string_view name);
+
+/// Writes "id:name" lines, atomically. invalid_argument for a name that holds the end of a line.
 Result<void> write_labels(const std::filesystem::path& path, const ClassLabels& labels);
 
 }  // namespace sterna::input

@@ -20,6 +20,7 @@
 #include "input/records/record_files.h"
 #include "input/records/tfrecord.h"
 #include "runtime/base/file.h"
+#include "runtime/base/value.h"
 
 namespace sterna::input {
 
@@ -93,6 +94,13 @@ Result<ClassFolders> class_folders_in(const fs::path& dir) {
                  fmt::format("{} has {} class folders, and at most {} have labels; is it the "
                              "folder around them?",
                              dir.string(), found.names.size(), kMostClasses)};
+  }
+  const auto odd = std::ranges::find_if(found.names, has_control_character);
+  if (odd != found.names.end()) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("{} has the class folder {}, whose name holds a control character, "
+                             "which no labels.txt can; rename the folder",
+                             dir.string(), toml_quoted(*odd))};
   }
   STERNA_ASSIGN(found.classes, classes_of(dir, found.names));
   return found;

@@ -144,6 +144,15 @@ TEST_F(PictureFolderTest, SaysWhereNamesDifferInTheFormOfTheirLettersAlone) {
   EXPECT_THAT(list_split(dir(), Split::test).error().message, EndsWith("its pictures there"));
 }
 
+TEST_F(PictureFolderTest, RefusesAClassWhoseNameWouldBreakALineOfLabels) {
+  put("a/1.jpg");
+  put("b\n1:c/1.jpg");
+  EXPECT_THAT(refused(),
+              HasSubstr("has the class folder \"b\\u000A1:c\", whose name holds a control "
+                        "character"));
+  EXPECT_EQ(refused().find('\n'), std::string::npos);
+}
+
 TEST_F(PictureFolderTest, RefusesAClassWithoutPictures) {
   put("a/1.jpg");
   put("b/readme.txt");
@@ -211,6 +220,18 @@ TEST_F(LabelsTest, AreNamesOrNumberedNames) {
   EXPECT_EQ(*read("a\r\nb\r\n\n"), (ClassLabels{{"a", "b"}, 0}));
   EXPECT_EQ(*read("3:c\n2:b\n"), (ClassLabels{{"b", "c"}, 2}));
   EXPECT_EQ(*read("3:c\nb\n"), (ClassLabels{{"3:c", "b"}, 0}));
+}
+
+TEST_F(LabelsTest, OfBothFormsAreRefusedWhereTheIdsAreThoseOfTheirLines) {
+  expect_refused("0:a\nb\n1:c\n", "labels.txt:2: \"b\" has no id, and line 1 reads as id 0");
+  expect_refused("a\n2:b\n", "labels.txt:1: \"a\" has no id, and line 2 reads as id 2");
+  EXPECT_EQ(*read("wide\n16:9\n4:3\n"), (ClassLabels{{"wide", "16:9", "4:3"}, 0}));
+}
+
+TEST_F(LabelsTest, AreNotWrittenWithTheEndOfALineInAName) {
+  const Result<void> written = write_labels(dir() / kLabelsFile, {{"a", "b\nc"}, 0});
+  ASSERT_FALSE(written.ok());
+  EXPECT_THAT(written.error().message, HasSubstr("cannot name the class \"b\\u000Ac\""));
 }
 
 TEST_F(LabelsTest, AreRefusedWithTheirLine) {
