@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "packing.h"
 #include "scratch.h"
 
 namespace sterna::input {
@@ -88,6 +89,25 @@ TEST_F(Cifar, CutShortIsRefusedByName) {
   write_file(folder / "data_batch_4.bin", cut);
   EXPECT_THAT(complaint(), HasSubstr("data_batch_4.bin: 6145 bytes are no records of 3073"));
   EXPECT_FALSE(kCifar10.facts(folder.path(), Split::train, {}).ok());
+}
+
+TEST_F(Cifar, PackedIsCountedAndReadAsItIs) {
+  std::filesystem::remove(folder / "test_batch.bin");
+  write_file(folder / "test_batch.bin.gz", gzip(records(3)));
+  EXPECT_EQ(kCifar10.facts(folder.path(), Split::test, {})->count, 3U);
+  EXPECT_THAT(kCifar10.load(folder.path(), Split::test)->labels, ElementsAre(0, 1, 2));
+}
+
+TEST_F(Cifar, PackedIsRefusedWhereASmallFileHoldsMoreThanAnyoneHasPublished) {
+  std::filesystem::remove(folder / "test_batch.bin");
+  const std::vector<std::uint8_t> member = gzip(std::vector<std::uint8_t>(3073 * 100));
+  std::vector<std::uint8_t> members;
+  for (int i = 0; i < 201; ++i) members.insert(members.end(), member.begin(), member.end());
+  write_file(folder / "test_batch.bin.gz", members);
+  const Result<SourceFacts> facts = kCifar10.facts(folder.path(), Split::test, {});
+  ASSERT_FALSE(facts.ok());
+  EXPECT_THAT(facts.error().message, HasSubstr("test_batch.bin.gz: more than 20000 records"));
+  EXPECT_FALSE(kCifar10.load(folder.path(), Split::test).ok());
 }
 
 TEST_F(Cifar, WithALabelBeyondItsClassesIsRefused) {
