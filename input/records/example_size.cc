@@ -68,7 +68,9 @@ bool count(Wire wire, Part part, std::size_t& left) {
   }
   while (!wire.empty()) {
     const auto tag = take_varint(wire);
-    if (!tag || !take(1)) return false;
+    // protobuf takes the lower 32 bits of a tag: a number above is another one to it. 0 is none.
+    if (!tag || *tag > std::numeric_limits<std::uint32_t>::max() || *tag >> 3 == 0) return false;
+    if (!take(1)) return false;
     std::optional<std::uint64_t> size;
     switch (static_cast<Type>(*tag & 7)) {
       case Type::varint:

@@ -265,6 +265,12 @@ TEST(Example, OfMoreValuesThanMemoryShouldHoldIsRefusedUnparsed) {
   EXPECT_THAT(refused({{"other", field(3, field(1, million_times(number)))}}), HasSubstr(most));
   const std::string feature = field(1, "");
   EXPECT_THAT(parsed(field(1, million_times(feature))).error().message, HasSubstr(most));
+  // protobuf takes the lower half of this tag, which is that of a list of numbers.
+  const std::string numbers = million_times(number);
+  const std::string long_tag =
+      varint(std::uint64_t{1} << 32 | 3U << 3 | 2) + varint(field(1, numbers).size());
+  EXPECT_THAT(refused({{"other", long_tag + field(1, numbers)}}), HasSubstr(most));
+  EXPECT_THAT(refused({{"other", field(0, "")}}), HasSubstr(most));
   // Floats take no more memory than they have bytes.
   EXPECT_EQ(refused({{"other", field(2, field(1, std::string(8 << 20, '\0')))}}),
             "it has no picture: neither image/encoded nor image");
