@@ -13,6 +13,7 @@
 #include "input/build/box_file.h"
 #include "input/files/sha256.h"
 #include "input/files/text_lines.h"
+#include "input/formats/file_mark.h"
 #include "runtime/base/file.h"
 
 namespace sterna::input {
@@ -109,10 +110,9 @@ Result<std::size_t> Annotations::add_box_files(const PictureFolder& folder, Sha2
   for (const PictureFolder::Picture& picture : folder.pictures) {
     const fs::path path = box_file(picture);
     if (path.empty()) continue;
-    std::error_code failed;
-    const std::uintmax_t size = fs::file_size(path, failed);
-    if (failed) return system_error("cannot read " + path.string(), failed.value());
-    const std::string line = fmt::format("{}/{}\n", path.lexically_relative(boxes_).string(), size);
+    STERNA_ASSIGN(const FileMark mark, mark_of(path));
+    const std::string line = fmt::format("{}/{}/{}\n", path.lexically_relative(boxes_).string(),
+                                         mark.size, mark.modified_ns);
     sum.update(std::as_bytes(std::span(line)));
     ++files;
   }

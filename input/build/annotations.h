@@ -32,7 +32,8 @@ class Annotations {
   /// have boxes by their breeds' names. They are of the picture as it is stored, whatever its EXIF
   /// says. None where the picture has no file. Errors: read_boxes'.
   Result<std::vector<Box>> boxes_of(const PictureFolder::Picture& picture) const;
-  /// A line on all that boxes_of() will read for these pictures, with the files' sizes; empty:
+  /// A line on all that boxes_of() will read for these pictures, with the files' sizes and times;
+  /// empty:
   /// there is no folder of boxes. `not_found` where no picture for training has a file; those that
   /// validate may have none.
   Result<std::string> note_of(const PictureFolder& train, const PictureFolder& validation) const;
@@ -40,7 +41,7 @@ class Annotations {
   const std::string& note_of_names() const { return note_of_names_; }
 
  private:
-  /// Adds their names and sizes; how many there are.
+  /// Adds their names, sizes and times; how many there are.
   Result<std::size_t> add_box_files(const PictureFolder& folder, Sha256& sum) const;
   std::filesystem::path box_file(const PictureFolder::Picture& picture) const;
 

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Of BUILD.txt, and of what the same options make: another number, other files.
-constexpr int kFormat = 2;  // 1: without the pictures' labels
+constexpr int kFormat = 3;  // 1: without the pictures' labels; 2: without their ends and times
 constexpr std::size_t kNamedLeftOut = 3;
 
 /// The first few pictures by name that are left out, whichever thread meets them first.
@@ -50,11 +50,11 @@ struct Met {
   std::atomic<std::uint64_t> recoded = 0;
 };
 
-/// All that the files' bytes depend on, short of the pictures' own.
+/// All that the files' bytes depend on; the pictures' own by their files' ends and times.
 Result<std::string> note_of(const ChosenPictures& chosen, const Annotations& annotations,
                             const BuildOptions& options) {
-  STERNA_ASSIGN(const std::string train, sha256_of(chosen.train));
-  STERNA_ASSIGN(const std::string validation, sha256_of(chosen.validation));
+  STERNA_ASSIGN(const std::string train, sha256_here(chosen.train));
+  STERNA_ASSIGN(const std::string validation, sha256_here(chosen.validation));
   STERNA_ASSIGN(const std::string boxes, annotations.note_of(chosen.train, chosen.validation));
   return fmt::format(
       "format {}\nseed {}\ntrain shards {}\nvalidation shards {}\npictures {}\nfirst label {}\n"

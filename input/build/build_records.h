@@ -46,6 +46,7 @@ struct BuildReport {
 /// Builds `into` (train-*-of-*, validation-*-of-*, labels.txt, BUILD.txt) from `dir`: a picture
 /// folder, or folders of train and validation pictures (split_folder). Its bytes are a function of
 /// the pictures and the options. A build that was interrupted goes on: its whole files are kept.
+/// Where a picture or a file of boxes was written since, it is another build.
 /// Errors: list_picture_folder's, Annotations::open's, begin_build's, those of reading and writing;
 /// a damaged file of boxes of a picture; invalid_argument for
 /// options out of range, a share that is not 0 and holds nothing back, more files than pictures, or

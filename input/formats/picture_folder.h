@@ -24,10 +24,15 @@ struct PictureFolder {
 };
 
 /// What names these pictures to who has a folder of them on another machine, as hexadecimal: the
-/// SHA-256 over the classes by label, then each picture's label, class, file name and size. Labels,
-/// as a labels.txt decides them: with the same files and another one, it is other data. Errors:
-/// those of looking at a file, which name it.
+/// SHA-256 over the classes by label, then each picture's label, class, file name, size and both
+/// ends (file_mark.h; of more than 65,536 files, those of every second, third ... one). Labels, as
+/// a labels.txt decides them: with the same files and another one, it is other data. Errors: those
+/// of looking into a file, which name it.
 Result<std::string> sha256_of(const PictureFolder& folder);
+
+/// The same with the time of each file, and the ends of all: another where any was written again
+/// since, on this machine alone.
+Result<std::string> sha256_here(const PictureFolder& folder);
 
 /// Whether a file of this name is taken for a picture: it ends in .jpg, .jpeg or .png, in any case.
 bool is_picture(const std::string& name);

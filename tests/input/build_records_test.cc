@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -145,6 +146,23 @@ TEST_F(BuildRecordsTest, AnotherBuildIsNotMixedWithThisOne) {
   EXPECT_THAT(refused("out", {}), HasSubstr("train pictures"));
   put("taken/file", {1});
   EXPECT_THAT(refused("taken", {}), HasSubstr("taken is there and not empty"));
+}
+
+TEST_F(BuildRecordsTest, APictureThatChangedWithItsSizeKeptMakesAnotherBuild) {
+  built("out", {});
+  const fs::path picture = at("photos/a/1.jpg");
+  const auto time = fs::last_write_time(picture);
+  Bytes bytes = read_file(picture);
+  bytes[bytes.size() / 2] ^= 1U;
+  write_file(picture, bytes);
+  fs::last_write_time(picture, time);
+  EXPECT_THAT(refused("out", {}), HasSubstr("another build"));  // by its ends
+  bytes[bytes.size() / 2] ^= 1U;
+  write_file(picture, bytes);
+  fs::last_write_time(picture, time + std::chrono::nanoseconds(1));
+  EXPECT_THAT(refused("out", {}), HasSubstr("another build"));  // by its time
+  fs::last_write_time(picture, time);
+  built("out", {});
 }
 
 TEST_F(BuildRecordsTest, AFolderThatAnotherBuildWritesIsRefused) {

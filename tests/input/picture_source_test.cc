@@ -78,6 +78,18 @@ TEST_F(PictureSourceTest, IsOtherDataWhereItsLabelsOrSizesDiffer) {
   EXPECT_NE(name(), as_they_are);
 }
 
+TEST_F(PictureSourceTest, IsOtherDataWhereAPictureOfTheSameSizeIsAnotherAndTheSameWhereItIsACopy) {
+  const auto name = [this] { return load_training_part(folder.path(), ShardId{0, 2})->sha256; };
+  const std::filesystem::path picture = folder / "train/roses/100.png";
+  const std::string as_they_are = name();
+  std::vector<std::uint8_t> bytes = read_file(picture);
+  std::filesystem::last_write_time(picture, std::filesystem::file_time_type{});
+  EXPECT_EQ(name(), as_they_are);
+  bytes.back() ^= 1U;
+  write_file(picture, bytes);
+  EXPECT_NE(name(), as_they_are);
+}
+
 TEST_F(PictureSourceTest, GivesTestPicturesTheLabelsOfTraining) {
   std::filesystem::remove_all(folder / "val/roses");
   const auto source = open_data(folder.path(), Split::test).value();
