@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/file.h"
+#include "runtime/base/random.h"
 
 namespace sterna::nets {
 namespace {
@@ -36,10 +38,11 @@ std::string npy_header(const ParameterSpec& spec) {
   return header + text;
 }
 
-/// A file beside the one to be, and gone unless it is kept.
+/// A file beside the one to be, under a name that nothing has yet, and gone unless it is kept.
 class Beside {
  public:
-  explicit Beside(std::string path) : path_(std::move(path)), name_(path_ + ".new") {}
+  explicit Beside(std::string path)
+      : path_(std::move(path)), name_(path_ + "." + std::to_string(SystemRandom().next())) {}
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
   ~Beside() {
@@ -48,7 +51,7 @@ class Beside {
     if (!kept_) ::unlink(name_.c_str());
   }
   Result<int> open() {
-    file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file_ < 0) return system_error("writing " + path_, errno);
     return file_;
   }

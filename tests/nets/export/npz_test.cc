@@ -78,6 +78,15 @@ TEST_F(NpzTest, HoldsEachTensorAsNumpyDoes) {
   EXPECT_THAT(members.at("metadata.json"), HasSubstr("\"net\": \"x\""));
 }
 
+TEST_F(NpzTest, LeavesAloneWhatLiesBesideIt) {
+  const std::string own = path() + ".new";
+  std::ofstream(folder_ / "target") << "precious";
+  std::filesystem::create_symlink(folder_ / "target", own);
+  ASSERT_TRUE(write_npz(path(), specs_, values_, {}).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(own));
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "target"), 8U);
+}
+
 TEST_F(NpzTest, LeavesNothingWhereItCannotBeWritten) {
   const auto written = write_npz(folder_ / "no/such/folder.npz", specs_, values_, {});
   ASSERT_FALSE(written.ok());
