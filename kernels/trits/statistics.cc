@@ -1,5 +1,7 @@
 #include "kernels/trits/statistics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -85,8 +87,11 @@ Result<float> GradientStatistics::scaler(float clip, std::span<const float> grad
   const double mean = sum_ / n;
   const auto sigma = static_cast<float>(std::sqrt(std::max(0.0, squares_ / n - mean * mean)));
   const float s = clip * sigma;
-  if (!std::isfinite(s)) return non_finite(gradient);
-  return s;
+  if (std::isfinite(s)) return s;
+  return Error{Errc::non_finite,
+               fmt::format("the gradient's standard deviation {:g} times the clip {:g} overflows "
+                           "fp32; a smaller gradient.clip helps",
+                           sigma, clip)};
 }
 
 }  // namespace sterna::kernels

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -225,13 +226,23 @@ Complaint convert(const Value& value, const ValueRule& rule, double& out) {
   } else if (const auto* integer = value.get<std::int64_t>()) {
     number = static_cast<double>(*integer);
   } else if (const auto* text = value.get<std::string>(); out_of_range<double>(text)) {
-    return fmt::format("is out of range: numbers go from 5e-324 to 1.8e308, not to {}", *text);
+    return fmt::format("is out of range: numbers go up to 3.4e38, and down to 1.4e-45, not to {}",
+                       *text);
   } else {
     return wants("a number", value);
   }
   if (!std::isfinite(number)) return fmt::format("must be a finite number, not {}", number);
   if (!within(rule.limits, number)) {
     return fmt::format("must be {}, not {}", describe(rule.limits), number);
+  }
+  // Most are rounded to fp32 where they are used, which would make infinity or 0 of these.
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  constexpr double kSmallest = std::numeric_limits<float>::denorm_min();
+  if (std::abs(number) > kLargest) {
+    return fmt::format("must fit into fp32, which goes up to 3.4e38, not {}", number);
+  }
+  if (rule.limits.low == 0 && rule.limits.low_open && number < kSmallest) {
+    return fmt::format("must be above 0 in fp32, which goes down to 1.4e-45, not {}", number);
   }
   out = number;
   return std::nullopt;

@@ -90,6 +90,17 @@ TEST(Scaler, RefusesWhatIsNotFiniteAndNamesTheElement) {
   }
 }
 
+TEST(Scaler, SaysThatTheClipMakesItOverflowWhereTheGradientDoesNot) {
+  const std::vector<float> g{1e3F, -1e3F};
+  for (const Isa isa : every_isa()) {
+    const auto s = scaler(g, 1e37F, isa);
+    ASSERT_FALSE(s.ok());
+    EXPECT_EQ(s.error().message,
+              "the gradient's standard deviation 1000 times the clip 1e+37 overflows fp32; a "
+              "smaller gradient.clip helps");
+  }
+}
+
 TEST(Scaler, RefusesSquaresThatOverflow) {
   const std::vector<float> g{1e20F, -1e20F};
   for (const Isa isa : every_isa()) {

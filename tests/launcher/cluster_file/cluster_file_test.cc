@@ -319,8 +319,9 @@ TEST_F(ClusterFileTest, NumbersThatNothingHoldsAreOutOfRangeAndNoTexts) {
             "--set job.seed=9223372036854775808: \"job.seed\" is out of range: integers go from "
             "-9223372036854775808 to 9223372036854775807, not to 9223372036854775808");
   EXPECT_THAT(error_of_set("job.seed=1e400"), HasSubstr("\"job.seed\" is out of range: "));
-  EXPECT_THAT(error_of_set("optimizer.learning_rate=1e400"),
-              HasSubstr("is out of range: numbers go from 5e-324 to 1.8e308, not to 1e400"));
+  EXPECT_THAT(
+      error_of_set("optimizer.learning_rate=1e400"),
+      HasSubstr("is out of range: numbers go up to 3.4e38, and down to 1.4e-45, not to 1e400"));
   EXPECT_THAT(error_of_more("seed = 9223372036854775808\n"), HasSubstr("64"));
   EXPECT_THAT(error_of_more("[optimizer]\nlearning_rate = 1e400\n"),
               HasSubstr("'1e400' could not be interpreted as a value: it is out of range"));
