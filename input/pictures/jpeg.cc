@@ -17,8 +17,10 @@ namespace sterna::input {
 namespace {
 
 // Encoders write about ten. Without a bound a small file could ask for the work of decoding a large
-// picture thousands of times.
-constexpr int kMostScans = 100;
+// picture thousands of times: a scan without data still visits each of the picture's blocks.
+constexpr std::uint64_t kMostScans = 100;
+/// Of all scans beyond those that a picture may have at any size.
+constexpr std::uint64_t kMostPixelScans = std::uint64_t{1} << 29;
 // Of libjpeg's own, beyond a picture's coefficients.
 constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 20;
 
@@ -63,9 +65,21 @@ boolean note_app1(j_decompress_ptr jpeg) {
   return TRUE;
 }
 
-void bound_scans(j_common_ptr jpeg) {
-  if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number > kMostScans)
-    JpegErrors::of(jpeg).trap->fail("it has more scans than anyone writes");
+/// libjpeg itself writes 10 of three channels, and 2 + 4 of each of any.
+std::uint64_t most_scans(const jpeg_decompress_struct& jpeg) {
+  constexpr std::uint64_t kBlocks = 16;  // pixels of a side, which are visited as a whole
+  const auto whole = [](std::uint64_t side) { return (side + kBlocks - 1) / kBlocks * kBlocks; };
+  const std::uint64_t pixels =
+      std::max<std::uint64_t>(whole(jpeg.image_width) * whole(jpeg.image_height), 1);
+  const auto any_size =
+      std::max<std::uint64_t>(10, 2 + 4 * static_cast<std::uint64_t>(jpeg.num_components));
+  return std::clamp(kMostPixelScans / pixels, any_size, kMostScans);
+}
+
+void bound_scans(j_common_ptr common) {
+  const auto& jpeg = *reinterpret_cast<j_decompress_ptr>(common);
+  if (static_cast<std::uint64_t>(jpeg.input_scan_number) > most_scans(jpeg))
+    JpegErrors::of(common).trap->fail("it has more scans than anyone writes");
 }
 
 void read_header(JpegReader& reader) {

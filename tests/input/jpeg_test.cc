@@ -184,6 +184,28 @@ TEST(Jpeg, CutShortIsAnErrorUnlessOnlyItsEndMarkerIsMissing) {
   EXPECT_EQ(decoded->pixels, decode(as_jpeg(jpeg), {})->pixels);
 }
 
+TEST(Jpeg, OfALargePictureMayHaveFewerScans) {
+  const Bytes jpeg =
+      make_jpeg(made_picture({16, 16, 1}),
+                {.colors = Colors::grey, .across = 1, .down = 1, .progressive = true});
+  const std::array<std::uint8_t, 2> scan{0xff, 0xda};
+  const auto last = std::find_end(jpeg.begin(), jpeg.end(), scan.begin(), scan.end());
+  // 5,120 x 5,120 pixels, of which the file has the first few; 2^29 are 20 of that.
+  const auto many = [&](int more) {
+    Bytes bytes = jpeg;
+    bytes.resize(bytes.size() - 2);
+    for (int i = 0; i < more; ++i) bytes.insert(bytes.end(), last, jpeg.end() - 2);
+    bytes.insert(bytes.end(), jpeg.end() - 2, jpeg.end());
+    const std::array<std::uint8_t, 2> frame{0xff, 0xc2};
+    const auto at = std::search(bytes.begin(), bytes.end(), frame.begin(), frame.end());
+    for (int i = 5; i < 9; ++i) at[i] = i % 2 == 0 ? 0x00 : 0x14;
+    return bytes;
+  };
+  const auto message = [&](int more) { return decode(as_jpeg(many(more)), {}).error().message; };
+  EXPECT_THAT(message(2), testing::HasSubstr("cut short"));
+  EXPECT_THAT(message(30), testing::HasSubstr("more scans than anyone writes"));
+}
+
 TEST(Jpeg, OfMoreScansThanAnyoneWritesIsRefused) {
   const Bytes jpeg =
       make_jpeg(made_picture({16, 16, 1}),
