@@ -8,8 +8,11 @@
 
 namespace sterna::input {
 
-/// Without the end of a DOS line, and without the empty ones at the text's end.
+/// Without the byte order mark that some editors put first, the end of a DOS line, and without the
+/// empty ones at the text's end.
 inline std::vector<std::string_view> lines_of(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -234,6 +234,12 @@ TEST_F(LabelsTest, AreNotWrittenWithTheEndOfALineInAName) {
   EXPECT_THAT(written.error().message, HasSubstr("cannot name the class \"b\\u000Ac\""));
 }
 
+TEST_F(LabelsTest, HaveNoByteOrderMarkInTheirFirstName) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(*read(mark + "a\nb\n"), (ClassLabels{{"a", "b"}, 0}));
+  EXPECT_EQ(*read(mark + "1:a\n2:b\n"), (ClassLabels{{"a", "b"}, 1}));
+}
+
 TEST_F(LabelsTest, AreRefusedWithTheirLine) {
   expect_refused("", "labels.txt:1: it names no class");
   expect_refused("a\n\nb\n", "labels.txt:2: an empty name");
