@@ -14,6 +14,7 @@
 #include "input/records/cache_name.h"
 #include "input/records/crc32c.h"
 #include "input/records/little_endian.h"
+#include "input/records/record_index.h"
 #include "input/records/tfrecord.h"
 #include "runtime/base/byte_size.h"
 #include "runtime/base/file.h"
@@ -44,15 +45,17 @@ Result<bool> is_packed(const RecordFile& file) {
   return deflate && (bytes[0] << 8 | bytes[1]) % 31 == 0;
 }
 
-/// Removes what was unpacked of the same file before.
+/// Removes what was unpacked of the same file before, with the index of its records.
 void remove_older(const fs::path& kept, std::string_view own_beginning, std::string_view ending) {
   std::error_code failed;
   for (fs::directory_iterator entry(kept.parent_path(), failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    const bool same = name.starts_with(own_beginning) && name.ends_with(ending);
+    std::string_view unpacked = name;
+    if (unpacked.ends_with(kIndexSuffix)) unpacked.remove_suffix(kIndexSuffix.size());
+    const bool same = unpacked.starts_with(own_beginning) && unpacked.ends_with(ending);
     std::error_code ignored;
-    if (same && name != kept.filename()) fs::remove(entry->path(), ignored);
+    if (same && unpacked != kept.filename()) fs::remove(entry->path(), ignored);
   }
 }
 

@@ -178,7 +178,10 @@ TEST_F(Packed, AreUnpackedOnceIntoTheCache) {
 
 TEST_F(Packed, ThatChangedAreUnpackedAgainAndTheOldOnesRemoved) {
   write_file(path_, gzip(plain_));
-  ASSERT_TRUE(plain().ok());
+  const Result<Paths> before = plain();
+  ASSERT_TRUE(before.ok());
+  ASSERT_TRUE(load_index(RecordFile::open(before->front()).value(), cache_).ok());
+  EXPECT_EQ(files_in(cache_).size(), 2U);
   write_records(scratch_ / "plain", noise({10}));
   write_file(path_, gzip(read_file(scratch_ / "plain")));
   const Result<Paths> again = plain();
