@@ -98,6 +98,11 @@ class ByteSource::Impl {
       if (left_.empty()) STERNA_TRY(refill());
       if (member_ended_) {
         if (left_.empty()) break;
+        // Of a tape's or a disk's block, as gzip(1) takes them.
+        if (left_.front() == 0) {
+          STERNA_TRY(skip_padding());
+          break;
+        }
         // RFC 1952: a gzip file is one member or several in a row.
         if (inflateReset(&stream_) != Z_OK) return corrupt("zlib cannot go on");
         member_ended_ = false;
@@ -118,6 +123,18 @@ class ByteSource::Impl {
       }
     }
     return filled;
+  }
+
+  /// Behind a member: nothing but zeros up to the file's end.
+  Result<void> skip_padding() {
+    while (!left_.empty()) {
+      const auto other =
+          std::find_if(left_.begin(), left_.end(), [](auto byte) { return byte != 0; });
+      if (other != left_.end())
+        return corrupt("other bytes than zeros lie behind its packed stream");
+      STERNA_TRY(refill());
+    }
+    return {};
   }
 
   Error corrupt(const char* what) const {

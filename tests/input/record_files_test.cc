@@ -226,6 +226,18 @@ TEST_F(Packed, AreNotToldByAFirstLengthThatLooksSo) {
   }
 }
 
+TEST_F(Packed, MayBePaddedWithZerosButWithNothingElse) {
+  Bytes8 padded = gzip(plain_);
+  padded.resize(padded.size() + 100'000);
+  write_file(path_, padded);
+  const Result<Paths> found = plain();
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(read_file(found->front()), plain_);
+  padded.back() = 1;
+  write_file(path_, padded);
+  expect_error(plain(), "other bytes than zeros lie behind its packed stream");
+}
+
 TEST_F(Packed, ThatUnpackToTooMuchAreRefused) {
   // 20 MB of zeros after the records, a thousandth of it packed.
   Bytes8 bomb = plain_;
