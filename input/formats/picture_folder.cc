@@ -118,6 +118,22 @@ Result<void> check_links(const fs::path& dir) {
                            (dir / *picture).string())};
 }
 
+/// Of `folders` folders these are `empty`: where most are, `dir` is something else.
+Error without_pictures(const fs::path& dir, const std::vector<std::string>& empty,
+                       std::size_t folders) {
+  const std::string first = (dir / empty.front()).string();
+  if (empty.size() * 2 <= folders) {
+    return {
+        Errc::not_found,
+        fmt::format("{} is a class without a picture (.jpg, .jpeg, .png); put some there", first)};
+  }
+  return {Errc::not_found,
+          fmt::format("{} is no data folder: {} of its {} folders hold no picture (.jpg, .jpeg, "
+                      ".png), such as {}; one has a folder of pictures for each class, roses/1.jpg "
+                      "and tulips/1.jpg, or train/ and val/ with such folders",
+                      dir.string(), empty.size(), folders, first)};
+}
+
 /// The pictures in these folders of `dir`, labelled by their place among the classes.
 Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
   PictureFolder found;
@@ -126,6 +142,7 @@ Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
   for (std::size_t i = 0; i < found.classes.size(); ++i) {
     labels[found.classes[i]] = static_cast<std::uint16_t>(i);
   }
+  std::vector<std::string> empty;
   for (const std::string& folder : folders.names) {
     const auto label = labels.find(folder);
     if (label == labels.end()) {
@@ -142,12 +159,9 @@ Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
       if (is_hidden(file) || !is_picture(file)) continue;
       found.pictures.push_back({dir / folder / file, label->second});
     }
-    if (found.pictures.size() > before) continue;
-    return Error{Errc::not_found,
-                 fmt::format("{} is a class without a picture (.jpg, .jpeg, .png); put some there, "
-                             "or remove the folder",
-                             (dir / folder).string())};
+    if (found.pictures.size() == before) empty.push_back(folder);
   }
+  if (!empty.empty()) return without_pictures(dir, empty, folders.names.size());
   return found;
 }
 

@@ -159,6 +159,16 @@ TEST_F(PictureFolderTest, RefusesAClassWithoutPictures) {
   EXPECT_THAT(refused(), HasSubstr("/b is a class without a picture"));
 }
 
+TEST_F(PictureFolderTest, OfOtherThingsIsNoDataFolderAndLosesNothing) {
+  put("guide/a.md");
+  put("notes/b.md");
+  put("photos/1.jpg");
+  EXPECT_THAT(refused(),
+              HasSubstr(dir().string() + " is no data folder: 2 of its 3 folders hold no "
+                                         "picture (.jpg, .jpeg, .png), such as "));
+  EXPECT_EQ(refused().find("remove"), std::string::npos);
+}
+
 TEST_F(PictureFolderTest, RefusesAFolderWithoutClasses) {
   put("1.jpg");
   EXPECT_THAT(refused(), HasSubstr("has no class folders"));
