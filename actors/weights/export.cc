@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <new>
 #include <span>
@@ -39,8 +41,17 @@ Result<void> write(std::string_view form, const std::string& into, const Whole& 
   return write_atomically(into, model);
 }
 
-Result<void> convert(const TrainedWeights& weights, std::string_view form,
-                     const std::string& into) {
+/// The name of the first tensor that holds one that is no finite number; empty: none does.
+std::string not_finite(const Whole& whole) {
+  for (std::size_t i = 0; i < whole.table.size(); ++i) {
+    const auto finite = [](float value) { return std::isfinite(value); };
+    if (!std::ranges::all_of(whole.values[i], finite)) return whole.table[i].name;
+  }
+  return {};
+}
+
+Result<Exported> convert(const TrainedWeights& weights, std::string_view form,
+                         const std::string& into) {
   STERNA_ASSIGN(const ModelNote note, weights.note());
   Whole whole{.net = note.net(1), .table = {}, .values = {}, .metadata = to_metadata(note)};
   STERNA_ASSIGN(nets::NetDescription described, nets::describe_net(whole.net));
@@ -52,7 +63,16 @@ Result<void> convert(const TrainedWeights& weights, std::string_view form,
     STERNA_TRY(weights.read(spec, tensor));
   }
   whole.values.assign(tensors.begin(), tensors.end());
-  return write(form, into, whole);
+  Exported exported{not_finite(whole)};
+  if (form == "onnx" && !exported.not_finite.empty()) {
+    return Error{
+        Errc::non_finite,
+        fmt::format("{}: {} holds numbers that are not finite, of which programs that run "
+                    "ONNX may make answers; export another checkpoint, or --to safetensors",
+                    weights.path(), exported.not_finite)};
+  }
+  STERNA_TRY(write(form, into, whole));
+  return exported;
 }
 
 }  // namespace
@@ -65,8 +85,8 @@ const std::vector<WeightsForm>& weights_forms() {
   return forms;
 }
 
-Result<void> export_weights(const TrainedWeights& weights, std::string_view form,
-                            const std::string& into) {
+Result<Exported> export_weights(const TrainedWeights& weights, std::string_view form,
+                                const std::string& into) {
   if (std::ranges::find(weights_forms(), form, &WeightsForm::name) == weights_forms().end()) {
     return Error{Errc::invalid_argument, fmt::format("there is no form \"{}\"", form)};
   }

@@ -19,10 +19,19 @@ struct WeightsForm {
 /// safetensors, npz, onnx.
 const std::vector<WeightsForm>& weights_forms();
 
+/// What was written. Plain data.
+struct Exported {
+  /// The first tensor that holds a NaN or an infinity, in the order of the net's table; empty: none
+  /// does. It stands in the file as it is.
+  std::string not_finite;
+};
+
 /// Writes the net, its tensors in fp32 and its note to `into`, whole or not at all. Errors, in one
 /// line: those of reading and checking the weights; invalid_argument for an unknown form, for
-/// `into` that is the weights' own file, and for what the form cannot hold; io.
-Result<void> export_weights(const TrainedWeights& weights, std::string_view form,
-                            const std::string& into);
+/// `into` that is the weights' own file, and for what the form cannot hold; of onnx, whose readers
+/// make finite answers of such numbers (a Relu or a MaxPool may drop a NaN), non_finite, which
+/// names the tensor, and what onnx_model() refuses; io.
+Result<Exported> export_weights(const TrainedWeights& weights, std::string_view form,
+                                const std::string& into);
 
 }  // namespace sterna::actors

@@ -283,6 +283,29 @@ class Drawing {
 
 }  // namespace
 
+namespace {
+
+/// A batch norm divides by √(variance + ε), also where it is folded.
+Result<void> check_variances(const Graph& graph, std::span<const std::span<const float>> values) {
+  for (const Node& node : graph.nodes()) {
+    const auto* norm = std::get_if<BatchNormSpec>(&node.what);
+    if (norm == nullptr) continue;
+    const Parameter& variance = *node.parameters.back();
+    const std::span<const float> all = values[graph.index_of(variance)];
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      if (double{all[c]} + norm->epsilon > 0) continue;
+      return Error{
+          Errc::malformed,
+          fmt::format("{} is {} in channel {}, and a batch norm has a root of it; train on, "
+                      "or take other weights",
+                      variance.spec.name, all[c], c)};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::string> onnx_model(const std::string& name,
                                const std::function<NetOutputs(Graph& graph)>& build,
                                std::span<const std::span<const float>> values,
@@ -301,6 +324,7 @@ Result<std::string> onnx_model(const std::string& name,
     return Error{Errc::invalid_argument,
                  fmt::format("the layers of {} do not all say what they do", name)};
   }
+  STERNA_TRY(check_variances(graph, values));
   onnx::ModelProto model = Drawing(name, graph, values, logits).draw();
   for (const auto& [key, value] : properties) {
     onnx::StringStringEntryProto& property = *model.add_metadata_props();

@@ -19,7 +19,7 @@ namespace sterna::nets {
 /// one image. `values`: the tensors of its table, in its order. `properties` become the model's
 /// metadata_props. The result is a serialized ModelProto. Errors: invalid_argument for a net whose
 /// layers do not all say what they do, or a model of 2 GB or more, which a protocol buffer cannot
-/// hold.
+/// hold; malformed, naming the tensor, for a variance that has no root.
 Result<std::string> onnx_model(const std::string& name,
                                const std::function<NetOutputs(Graph& graph)>& build,
                                std::span<const std::span<const float>> values,

@@ -1,6 +1,7 @@
 // sterna eval: how good weights are, after a run or beside it.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -64,6 +65,15 @@ void say_left_out(const actors::Evaluation& found, const std::string& subset,
                           subset, found.left_out == 1 ? "is" : "are", printable(found.damage)));
 }
 
+void say_not_finite(const actors::Evaluation& found, const std::string& subset,
+                    const Console& console) {
+  if (std::isfinite(found.loss)) return;
+  console.say(
+      fmt::format("the loss is not finite: of some {} examples these weights give logits "
+                  "that are NaN or infinite, which count as no answer",
+                  subset));
+}
+
 std::string json_of(const WeightsEvaluation& result, const std::string& subset) {
   const actors::Evaluation& found = result.evaluation;
   const bool many = result.classes > actors::kRecalled;
@@ -103,6 +113,7 @@ Result<WeightsEvaluation> tell(const TrainedWeights& weights, const EvalOptions&
   if (console.print_result(text) == Printed::failed) {
     return Error{Errc::io, "the result went nowhere"};
   }
+  say_not_finite(result.evaluation, subset, console);
   return result;
 }
 

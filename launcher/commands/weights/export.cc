@@ -71,7 +71,12 @@ Result<std::string> export_to_place(const ExportOptions& options, const Console&
   }
   STERNA_ASSIGN(const auto weights, options.which.open(options.weights, console));
   STERNA_ASSIGN(std::string into, place_of(options, weights));
-  STERNA_TRY(actors::export_weights(weights, options.form, into));
+  STERNA_ASSIGN(const actors::Exported exported,
+                actors::export_weights(weights, options.form, into));
+  if (!exported.not_finite.empty()) {
+    console.say(fmt::format("{} holds numbers that are not finite, and is exported as it is",
+                            printable(exported.not_finite)));
+  }
   return into;
 }
 

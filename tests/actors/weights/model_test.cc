@@ -136,6 +136,20 @@ TEST_F(ExportTest, LeavesWhatIsThereWhereItFails) {
   EXPECT_EQ(contents(into), "before");
 }
 
+TEST_F(ExportTest, NamesATensorThatIsNotFiniteAndMakesNoOnnxOfIt) {
+  const auto table = nets::describe_net(small_note().net(1)).value().parameters;
+  std::vector<float> weights(12);
+  const std::vector<float> biases(3);
+  weights[7] = std::nanf("");
+  const std::vector<std::span<const float>> values{weights, biases};
+  ASSERT_TRUE(nets::write_safetensors(path(), table, values, to_metadata(small_note())).ok());
+  EXPECT_EQ(export_weights(opened(), "npz", folder_ / "x.npz")->not_finite, table[0].name);
+  const auto refused = export_weights(opened(), "onnx", folder_ / "x.onnx");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr(table[0].name + " holds numbers that are not"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x.onnx"));
+}
+
 TEST_F(ExportTest, RefusesItselfAndUnknownForms) {
   EXPECT_THAT(export_weights(opened(), "safetensors", path()).error().message,
               HasSubstr("is the file itself"));

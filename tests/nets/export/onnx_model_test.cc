@@ -173,6 +173,28 @@ TEST(OnnxModel, FoldsABatchNormIntoTheConvolutionBeforeIt) {
   EXPECT_THAT(tensor_of(model, "c/biases"), ElementsAre(bias, bias));
 }
 
+TEST(OnnxModel, IsRefusedWhereABatchNormHasNoRootOfItsVariance) {
+  const auto build = [](Graph& graph) -> NetOutputs {
+    Activation& x = graph.input({1, 1, 3, 3}, Layout::channels_last);
+    Activation& convolved = convolution(graph, x, {.name = "c", .outputs = 2},
+                                        {.kernel = 1, .padding = Padding::valid});
+    return {dense(graph, batch_norm(graph, convolved, {.name = "b", .epsilon = 0.5F}),
+                  {.name = "d", .outputs = 5})};
+  };
+  DescribingBackend backend;
+  Graph graph(backend, {.shares_memory = true, .trains = false});
+  build(graph);
+  std::vector<ParameterSpec> table;
+  for (std::size_t i = 0; i < graph.parameter_count(); ++i) {
+    table.push_back(graph.parameter(i).spec);
+  }
+  Values values(table);
+  values.tensors.back().back() = -0.5F;  // b/variance
+  const auto refused = onnx_model("normed", build, values.views(), {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("b/variance is -0.5 in channel 1"));
+}
+
 TEST(OnnxModel, KeepsABatchNormWhereTheConvolutionHasOtherReaders) {
   const onnx::ModelProto model = normed([](Graph& graph, Activation& x) -> Activation& {
     return add(graph, x, batch_norm(graph, x, {.name = "b", .epsilon = 0.5F}));
