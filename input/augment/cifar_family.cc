@@ -110,6 +110,6 @@ Result<void> evaluate_cifar(const EncodedPicture& picture, const FamilyOptions& 
 
 }  // namespace
 
-extern constexpr Family kCifarFamily{"cifar", cifar_shape, train_cifar, evaluate_cifar};
+extern constexpr Family kCifarFamily{"cifar", cifar_shape, train_cifar, evaluate_cifar, true};
 
 }  // namespace sterna::input

@@ -44,6 +44,8 @@ struct Family {
                         const FamilyOptions& options, const Prepared& into);
   Result<void> (*evaluate)(const EncodedPicture& picture, const FamilyOptions& options,
                            const Prepared& into);
+  /// Whether evaluation takes the middle of a picture at its own size, and resizes none.
+  bool takes_middle = false;
 };
 
 /// The family of this name, or null.

@@ -21,6 +21,6 @@ Result<void> train_mnist(const EncodedPicture& picture, std::span<const Box> /*b
 
 }  // namespace
 
-extern constexpr Family kMnistFamily{"mnist", own_shape, train_mnist, evaluate_mnist};
+extern constexpr Family kMnistFamily{"mnist", own_shape, train_mnist, evaluate_mnist, true};
 
 }  // namespace sterna::input

@@ -20,6 +20,6 @@ Result<void> train_unit(const EncodedPicture& picture, std::span<const Box> /*bo
 
 }  // namespace
 
-extern constexpr Family kUnitFamily{"unit", own_shape, train_unit, evaluate_unit};
+extern constexpr Family kUnitFamily{"unit", own_shape, train_unit, evaluate_unit, true};
 
 }  // namespace sterna::input

@@ -61,8 +61,23 @@ Result<void> add_asked(std::vector<Asked>& asked, const std::string& path) {
   return {};
 }
 
-/// None of a file in a folder that is no picture.
-Result<std::optional<std::vector<float>>> predict(actors::Model& model, const Asked& asked) {
+/// "picture is 280 x 280, the net sees its middle 28 x 28", of a picture that is not resized.
+std::optional<std::string> what_is_seen(const actors::Model& model,
+                                        const input::PictureShape& picture) {
+  const input::Preparation how = model.note().preparation();
+  const input::PictureShape& seen = how.options.shape;
+  if (!how.family->takes_middle) return std::nullopt;
+  if (picture.rows == seen.rows && picture.columns == seen.columns) return std::nullopt;
+  const bool smaller = picture.rows <= seen.rows && picture.columns <= seen.columns;
+  return fmt::format("picture is {} x {}, the net sees {} {} x {}{}", picture.rows, picture.columns,
+                     smaller ? "it amid zeros, as" : "its middle", seen.rows, seen.columns,
+                     smaller ? "" : "; make it as large if it shows one thing");
+}
+
+/// None of a file in a folder that is no picture. Says of the first picture, of which a net sees
+/// not all, what it sees: `told` is whether that has been said.
+Result<std::optional<std::vector<float>>> predict(actors::Model& model, const Asked& asked,
+                                                  const Console& console, bool& told) {
   const std::string& path = asked.path;
   STERNA_ASSIGN(const std::string bytes, read_file(path, kMostPictureBytes));
   input::EncodedPicture picture;
@@ -72,9 +87,11 @@ Result<std::optional<std::vector<float>>> predict(actors::Model& model, const As
   if (!coding) return Error(coding.error()).in(path);
   picture.coding = *coding;
   // All of it, not only what a net sees: of a damaged one nothing is said.
-  if (const auto whole = input::decode(picture, {}); !whole) {
-    return Error(whole.error()).in(path);
-  }
+  const auto whole = input::decode(picture, {});
+  if (!whole) return Error(whole.error()).in(path);
+  const auto seen = told ? std::nullopt : what_is_seen(model, whole->shape);
+  if (seen) console.say(fmt::format("{}: {}", printable(path), *seen));
+  told = told || seen.has_value();
   STERNA_ASSIGN(std::vector<float> logits, model.logits(picture).in(path));
   return std::optional(std::move(logits));
 }
@@ -96,10 +113,12 @@ int predict(const PredictOptions& options, const Console& console) {
   }
   int exit = kExitDone;
   std::size_t passed_over = 0;
+  bool told_what_is_seen = false;
   Json pictures = Json::array();
   for (const Asked& asked : all) {
     const std::string& path = asked.path;
-    const Result<std::optional<std::vector<float>>> answer = predict(*model, asked);
+    const Result<std::optional<std::vector<float>>> answer =
+        predict(*model, asked, console, told_what_is_seen);
     if (answer && !answer->has_value()) {
       ++passed_over;
       continue;

@@ -59,6 +59,21 @@ TEST_F(PredictCommand, TellsProgramsTheSame) {
   EXPECT_NEAR(first["logit"], 7, 1e-5);
 }
 
+TEST_F(PredictCommand, SaysOnceThatThePictureIsLargerThanWhatTheNetSees) {
+  for (const char* name : {"large.png", "larger.png"}) {
+    const std::vector<std::uint8_t> bytes =
+        input::encode_png({{20, 30, 1}, std::vector<std::uint8_t>(600, 255)}).value();
+    write(name, {bytes.begin(), bytes.end()});
+  }
+  const Said said = predict({path("bright.png"), path("large.png"), path("larger.png")});
+  EXPECT_EQ(said.exit, 0);
+  EXPECT_EQ(said.err,
+            path("large.png") +
+                ": picture is 20 x 30, the net sees its middle 2 x 2; make it as large if "
+                "it shows one thing\n");
+  EXPECT_EQ(predict({path("bright.png")}).err, "");
+}
+
 TEST_F(PredictCommand, AnswersTheOthersWhereOnePictureCannotBeRead) {
   write("none.jpg", "no picture");
   const Said said = predict({path("none.jpg"), path("missing.png"), path("bright.png"), "--json"});
