@@ -2,6 +2,7 @@
 #include "launcher/commands/data/data_parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "actors/reader/data_folder.h"
@@ -293,6 +296,22 @@ std::vector<std::string> names(const std::vector<std::string_view>& of) {
   return {of.begin(), of.end()};
 }
 
+/// Here --data takes a data set's name, where other commands take a folder.
+Result<void> check_name(const std::string& name) {
+  if (name.empty() || input::find_data_set(name) != nullptr) return {};
+  std::error_code ignored;
+  const std::string known = fmt::format("{}", fmt::join(input::data_set_names(), ", "));
+  if (name.find('/') == std::string::npos && !std::filesystem::exists(name, ignored)) {
+    return Error{
+        Errc::invalid_argument,
+        fmt::format("--data: there is no data set {}; take one of {}", printable(name), known)};
+  }
+  return Error{Errc::invalid_argument,
+               fmt::format("--data takes a data set's name ({}); a folder goes without it: sterna "
+                           "data show {}",
+                           known, printable(name))};
+}
+
 }  // namespace
 
 Command data_show_command() {
@@ -306,9 +325,9 @@ Command data_show_command() {
                 "DIR"},
                {.name = "--data",
                 .into = &o->name,
-                .help = "This one; default: the first that is found",
-                .type = "NAME",
-                .choices = names(input::data_set_names())},
+                .help = fmt::format("This one; default: the first that is found ({})",
+                                    fmt::join(input::data_set_names(), ", ")),
+                .type = "NAME"},
                {.name = "--split",
                 .into = &o->split,
                 .help = "Only this one",
@@ -330,7 +349,10 @@ Command data_show_command() {
                 "FILE"},
                {"--check", &o->check, "Decode every picture, and not its header alone"},
                {"--json", &o->json, "Print one line of JSON"}},
-          .run = [o](const Context& context) { return show(*o, context.console); }};
+          .run = [o](const Context& context) {
+            const Result<void> known = check_name(o->name);
+            return known ? show(*o, context.console) : context.console.report(known.error());
+          }};
 }
 
 }  // namespace sterna::launcher

@@ -83,6 +83,14 @@ TEST_F(DataShow, RefusesWhatItCannotShowInOneLine) {
   EXPECT_EQ(read_file(kept).value(), "kept");
 }
 
+TEST_F(DataShow, SaysThatAFolderGoesWithoutData) {
+  EXPECT_THAT(sterna({"data", "show", "--data", digits.c_str()}).err,
+              HasSubstr("a folder goes without it: sterna data show " + digits));
+  const Said unknown = sterna({"data", "show", "--data", "minst"});
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("there is no data set minst; take one of mnist, "));
+}
+
 TEST_F(DataShow, CallsTheFolderByNoOptionOfAnotherCommand) {
   // Here --data takes a data set's name.
   const std::string empty = folder.path() + "/empty";
