@@ -1,5 +1,6 @@
 #include "actors/checkpoint/slots_begin.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ Task<Result<std::uint64_t>> read_slots_begin(CheckpointWriter& checkpoints,
   STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
   const std::size_t notes = absent.empty() || absent.front() != 0 ? 0 : 1;
   if (absent.size() - notes == tensors) co_return job.first_step;
-  co_return step_of(note);
+  co_return std::min(step_of(note), job.first_step);  // a checkpoint is a file like any other
 }
 
 }  // namespace sterna::actors

@@ -17,6 +17,10 @@ void Worker::started() {
 
 Task<Result<void>> Worker::train() {
   STERNA_CO_ASSIGN(const Scheme scheme, find_scheme(args_.job.scheme.name));
+  // Before all that takes its time: from then on it may say which version is to be kept.
+  if (!args_.keeper.empty()) {
+    STERNA_CO_TRY(checkpoints_->find({*this, args_.keeper, args_.job.deadlines.start, finder_}));
+  }
   if (devices_.empty()) {
     STERNA_CO_ASSIGN(devices_, compute([backend = args_.backend, which = args_.devices] {
                        return open_devices(backend, which);
@@ -31,9 +35,6 @@ Task<Result<void>> Worker::train() {
   policy_ = scheme.worker(args_.job);
   make_parts(std::move(readers));
   STERNA_CO_TRY(make_replicas());
-  if (!args_.keeper.empty()) {
-    STERNA_CO_TRY(checkpoints_->find({*this, args_.keeper, args_.job.deadlines.start, finder_}));
-  }
   if (resumes && !goes_on) {
     Task<Result<void>> restoring = restore();
     Result<void> restored = co_await restoring;

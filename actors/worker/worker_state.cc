@@ -178,7 +178,8 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
                     rank.rank));
     rank.slots_begin = job.first_own_step();
   } else if (own < all) {
-    rank.slots_begin = step_of(note);
+    // With a shorter window than the one that it was noted in it may lie behind where the rank is.
+    rank.slots_begin = std::min(step_of(note), job.first_own_step());
     STERNA_CO_TRY(rank.net->restored());
   }
   rank.net->restore(std::move(state));

@@ -107,16 +107,14 @@ Result<ClassLabels> read_labels(const fs::path& path) {
   return labels;
 }
 
-bool has_control_character(std::string_view name) {
-  constexpr char kDelete = 0x7f;
-  return std::ranges::any_of(
-      name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == kDelete; });
+bool breaks_a_line(std::string_view name) {
+  return name.find('\n') != std::string_view::npos || name.ends_with('\r');
 }
 
 Result<void> write_labels(const fs::path& path, const ClassLabels& labels) {
   std::string text;
   for (const std::string& name : labels.names) {
-    if (name.find('\n') == std::string::npos && !name.ends_with('\r')) continue;
+    if (!breaks_a_line(name)) continue;
     return Error{Errc::invalid_argument,
                  fmt::format("{} cannot name the class {}, which holds the end of a line; rename "
                              "the class",

@@ -34,8 +34,8 @@ struct ClassLabels {
 /// seem to have one.
 Result<ClassLabels> read_labels(const std::filesystem::path& path);
 
-/// Whether a name holds what is no letter but a control character (a tab, the end of a line).
-bool has_control_character(std::string_view name);
+/// Whether a name holds the end of a line, so that it would not be one in such a file.
+bool breaks_a_line(std::string_view name);
 
 /// Writes "id:name" lines, atomically. invalid_argument for a name that holds the end of a line.
 Result<void> write_labels(const std::filesystem::path& path, const ClassLabels& labels);

@@ -96,10 +96,10 @@ Result<ClassFolders> class_folders_in(const fs::path& dir) {
                              "folder around them?",
                              dir.string(), found.names.size(), kMostClasses)};
   }
-  const auto odd = std::ranges::find_if(found.names, has_control_character);
+  const auto odd = std::ranges::find_if(found.names, breaks_a_line);
   if (odd != found.names.end()) {
     return Error{Errc::invalid_argument,
-                 fmt::format("{} has the class folder {}, whose name holds a control character, "
+                 fmt::format("{} has the class folder {}, whose name holds the end of a line, "
                              "which no labels.txt can; rename the folder",
                              dir.string(), toml_quoted(*odd))};
   }
@@ -189,7 +189,8 @@ Result<std::string> sha256_of(const PictureFolder& folder) {
   constexpr std::size_t kMostLookedInto = 65'536;
   Sha256 sum;
   add_classes(folder, sum);
-  const std::size_t every = folder.pictures.size() / kMostLookedInto + 1;
+  const std::size_t every =
+      std::max<std::size_t>(1, (folder.pictures.size() + kMostLookedInto - 1) / kMostLookedInto);
   for (std::size_t i = 0; i < folder.pictures.size(); ++i) {
     const PictureFolder::Picture& picture = folder.pictures[i];
     FileMark mark;

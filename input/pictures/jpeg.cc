@@ -65,14 +65,15 @@ boolean note_app1(j_decompress_ptr jpeg) {
   return TRUE;
 }
 
-/// libjpeg itself writes 10 of three channels, and 2 + 4 of each of any.
+/// libjpeg itself writes 10 of three channels, and 2 + 4 of each of any; encoders that look for the
+/// shortest file some more.
 std::uint64_t most_scans(const jpeg_decompress_struct& jpeg) {
   constexpr std::uint64_t kBlocks = 16;  // pixels of a side, which are visited as a whole
   const auto whole = [](std::uint64_t side) { return (side + kBlocks - 1) / kBlocks * kBlocks; };
   const std::uint64_t pixels =
       std::max<std::uint64_t>(whole(jpeg.image_width) * whole(jpeg.image_height), 1);
   const auto any_size =
-      std::max<std::uint64_t>(10, 2 + 4 * static_cast<std::uint64_t>(jpeg.num_components));
+      std::max<std::uint64_t>(10, 8 * static_cast<std::uint64_t>(jpeg.num_components));
   return std::clamp(kMostPixelScans / pixels, any_size, kMostScans);
 }
 

@@ -19,8 +19,8 @@ constexpr std::string_view kNotSuspended =
 
 }  // namespace
 
-EndOrders::EndOrders(UvLoop& loop, Hooks hooks)
-    : clock_(loop),
+EndOrders::EndOrders(UvLoop& loop, const Clock& clock, Hooks hooks)
+    : clock_(clock),
       hooks_(std::move(hooks)),
       interrupt_(loop, SIGINT, [this] { interrupt(); }),
       terminate_(loop, SIGTERM, [this] { tell_to_end(); }),

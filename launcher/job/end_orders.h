@@ -22,7 +22,8 @@ class EndOrders {
     /// A line for who looks at the screen.
     std::function<void(std::string_view line)> say;
   };
-  EndOrders(UvLoop& loop, Hooks hooks);
+  /// `clock` tells two SIGTERMs from one that came twice; both outlive it.
+  EndOrders(UvLoop& loop, const Clock& clock, Hooks hooks);
 
   /// At once; twice: without grace.
   void interrupt();

@@ -49,12 +49,13 @@ class Job final : private RunObserver::Listener {
         listener_(listener),
         machine_(machine),
         registry_(registry),
-        orders_(machine_.loop(), {.interrupted =
-                                      [this] {
-                                        if (cluster_) cluster_->interrupt();
-                                      },
-                                  .ends_by_itself = [this] { return ends_by_itself(); },
-                                  .say = [this](std::string_view line) { news_.logged(line); }}) {
+        orders_(machine_.loop(), machine_.loop(),
+                {.interrupted =
+                     [this] {
+                       if (cluster_) cluster_->interrupt();
+                     },
+                 .ends_by_itself = [this] { return ends_by_itself(); },
+                 .say = [this](std::string_view line) { news_.logged(line); }}) {
     machine_.set_log([this](std::string_view line) { news_.logged(line); });
     outcome_.record = blank_record(options);
   }

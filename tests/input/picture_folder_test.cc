@@ -148,8 +148,8 @@ TEST_F(PictureFolderTest, RefusesAClassWhoseNameWouldBreakALineOfLabels) {
   put("a/1.jpg");
   put("b\n1:c/1.jpg");
   EXPECT_THAT(refused(),
-              HasSubstr("has the class folder \"b\\u000A1:c\", whose name holds a control "
-                        "character"));
+              HasSubstr("has the class folder \"b\\u000A1:c\", whose name holds the end of "
+                        "a line"));
   EXPECT_EQ(refused().find('\n'), std::string::npos);
 }
 

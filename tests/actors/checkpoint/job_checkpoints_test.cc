@@ -443,20 +443,29 @@ TEST_F(JobCheckpointsTest, AWorkerThatGoesOnWithoutItsResidualsLeavesItsPartAsIt
 
 TEST_F(JobCheckpointsTest, OwnSlotsOfARankThatItLacksBeginThere) {
   job.scheme.name = "local_sgd";
-  job.scheme.window = 2;
+  job.scheme.window = 3;
   job.gradient.codec = "none";
   job.local_optimizer.learning_rate = 1e-3;
   hash_of({.workers = 2});
   job.local_optimizer.name = "adam";
-  const std::string hash = resumed(4, {.workers = 2});
-  const SavedState state = SavedState::open(open_checkpoint(at(8)).value()).value();
-  for (const std::uint32_t rank : {0U, 1U}) {
+  const auto begin_at = [this](std::uint64_t step, std::uint32_t rank) {
+    const SavedState state = SavedState::open(open_checkpoint(at(step)).value()).value();
     std::array<float, 2> note{};
     const Bytes bytes = state.read(local_slots_begin_state(rank), 0, 2).value();
     std::memcpy(note.data(), bytes.data(), bytes.size());
-    EXPECT_EQ(step_of(note), 8U) << "of its own: two for each version";
+    return step_of(note);
+  };
+  const std::string hash = resumed(4, {.workers = 2});
+  for (const std::uint32_t rank : {0U, 1U}) {
+    EXPECT_EQ(begin_at(8, rank), 12U) << "of its own: three for each version";
   }
   EXPECT_EQ(resumed(8, {.workers = 2}), hash);
+  resumed(4, {.workers = 2});
+  job.scheme.window = 1;
+  resumed(8, {.workers = 2});
+  for (const std::uint32_t rank : {0U, 1U}) {
+    EXPECT_EQ(begin_at(12, rank), 8U) << "it has not come by its own step 12 yet";
+  }
 }
 
 TEST_F(JobCheckpointsTest, OnlyItsKeeperNamesVersions) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/launcher/test_clock.h"
+
 namespace sterna::launcher {
 namespace {
 
@@ -26,7 +28,9 @@ class EndOrdersTest : public testing::Test {
   int interruptions_ = 0;
   bool ends_by_itself_ = true;
   std::vector<std::string> said_;
+  TestClock clock_;
   EndOrders orders_{loop_,
+                    clock_,
                     {.interrupted = [this] { ++interruptions_; },
                      .ends_by_itself = [this] { return ends_by_itself_; },
                      .say = [this](std::string_view line) { said_.emplace_back(line); }}};
@@ -52,6 +56,9 @@ TEST_F(EndOrdersTest, AJobThatEndsByItselfIsLeftToAtSigterm) {
   EXPECT_EQ(interruptions_, 0) << "within a second it is the same order";
   EXPECT_TRUE(orders_.any());
   EXPECT_FALSE(orders_.interrupted());
+  clock_.time = clock_.time + 1s;
+  orders_.tell_to_end();
+  EXPECT_EQ(interruptions_, 1) << "who says it again means at once";
 }
 
 TEST_F(EndOrdersTest, AnyOtherIsInterruptedBySigterm) {

@@ -111,8 +111,8 @@ TEST(Section, NamesTheSectionAndTheKeyThatIsWrong) {
             "\"all.small\" must be at least 1 and at most 65536, not 0");
   EXPECT_EQ(error_of(changed("number = 0.1", "number = inf")),
             "\"all.number\" must be a finite number, not inf");
-  EXPECT_EQ(error_of(changed("number = 0.1", "number = -1e+39")),
-            "\"all.number\" must fit into fp32, which goes up to 3.4e38, not -1e+39");
+  EXPECT_EQ(error_of(changed("number = 0.1", "number = 1e+39")),
+            "\"all.number\" must fit into fp32, which goes up to 3.4e38, not 1e+39");
   EXPECT_EQ(
       error_of(changed("0.25", "1e-50")),
       "\"all.rates\" wants numbers; each must be above 0 in fp32, which goes down to 1.4e-45, "
