@@ -55,7 +55,7 @@ class Watch final : public JobListener {
     }
   }
 
-  Result<ExchangeStep> step() const {
+  Result<ExchangeStep> mean_step() const {
     ExchangeStep mean;
     for (const auto& [worker, span] : spans_) {
       if (span.last.step <= span.first.step) {
@@ -182,7 +182,7 @@ Result<ExchangeStep> run_exchange(const Registry& registry, const ClusterFile& f
   }
   if (result.exit != 0) return logs.explain({Errc::remote, result.cause});
   logs.discard();
-  return watch.step();
+  return watch.mean_step();
 }
 
 }  // namespace sterna::launcher
