@@ -33,9 +33,8 @@ class Annotations {
   /// says. None where the picture has no file. Errors: read_boxes'.
   Result<std::vector<Box>> boxes_of(const PictureFolder::Picture& picture) const;
   /// A line on all that boxes_of() will read for these pictures, with the files' sizes and times;
-  /// empty:
-  /// there is no folder of boxes. `not_found` where no picture for training has a file; those that
-  /// validate may have none.
+  /// empty: there is no folder of boxes. `not_found` where no picture for training has a file;
+  /// those that validate may have none.
   Result<std::string> note_of(const PictureFolder& train, const PictureFolder& validation) const;
   /// A line on the names; empty: there are none.
   const std::string& note_of_names() const { return note_of_names_; }

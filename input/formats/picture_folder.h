@@ -42,8 +42,8 @@ bool is_picture(const std::string& name);
 /// name more classes than there are folders: a small split lacks some. Hidden names, and files
 /// beside the class folders, are passed over. Errors: those of names_in and read_labels; not_found
 /// (no class folder, or one without a picture, or with a link for one that leads nowhere);
-/// invalid_argument (a labels.txt that names other classes; more than kMostClasses; a folder with a
-/// control character in its name).
+/// invalid_argument (a labels.txt that names other classes; more than kMostClasses; a folder whose
+/// name holds the end of a line).
 Result<PictureFolder> list_picture_folder(const std::filesystem::path& dir);
 
 /// Where `dir` has a folder for each split: `train`, and beside it `val`, `valid`, `validation` or
