@@ -156,6 +156,7 @@ std::vector<std::vector<float>> gradients_on(std::shared_ptr<Device> device, con
     EXPECT_TRUE(net.train_step(images, labels, fetched, draw).ok());
     EXPECT_TRUE(fetched.stream->finish().ok());
   }
+  EXPECT_THAT(net.implementations(), testing::IsEmpty());  // nor any pass that is not recorded
   return fetched.gradients;
 }
 
@@ -163,7 +164,7 @@ std::vector<std::vector<float>> gradients_on(std::shared_ptr<Device> device, con
 TEST_F(EmulatedCuda, TrainsNetsWithTheBitsOfTheHostDevice) {
   const std::shared_ptr<Device> cuda = std::move(device_);
   for (const char* name : {"mlp", "lenet", "cifarnet", "resnet_20", "googlenet"}) {
-    // With dropout: of a pass that the host device repeats then, with other draws.
+    // With dropout: of a pass that is repeated then, with other draws.
     const std::uint32_t steps = name == std::string("googlenet") ? 3 : 1;
     const auto found = gradients_on(cuda, name, steps);
     ASSERT_FALSE(found.empty());
@@ -199,16 +200,56 @@ TEST_F(EmulatedCuda, CopiesStraightBetweenDevicesThatReachEachOther) {
   EXPECT_FALSE(reached(2, 0));
 }
 
-/// A step of a small net on a device of its own, whose gradients are encoded.
-/// `calls`: how many of CUDA's it took, before anything of it is given back. `before`: what happens
-/// to the device just before the step.
-Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls,
-                      const std::function<void(Device& device)>& before = nullptr) {
+// A graph takes no waiting, no memory, and of events those that are for others: a real stream that
+// is captured would say so, and the pass would be launched piece by piece for ever.
+TEST_F(EmulatedCuda, RecordsWhatAStreamIsToldAndSaysOfWhatNoGraphTakes) {
+  const auto stream = device_->make_stream().value();
+  const auto other = device_->make_stream().value();
+  const auto event = device_->make_event(EventUse::host).value();
+  auto values = DeviceArray<float>::make(*device_, 5).value();
+  const ElementLaunch add_up{.pass = ElementPass::add,
+                             .a = values.data(),
+                             .b = values.data(),
+                             .out = values.data(),
+                             .count = values.size()};
+  std::fill_n(values.data(), values.size(), 1.0F);
+  expect(stream->begin_recording());
+  expect(stream->layer(add_up));
+  expect(stream->record(*event));
+  expect(other->wait_for(*event));
+  const auto recording = stream->end_recording();
+  ASSERT_TRUE(recording.ok()) << recording.error().message;
+  EXPECT_EQ(values.data()[4], 1);
+  for (const float expected : {2.0F, 4.0F}) {
+    expect(stream->repeat(**recording));
+    expect(event->wait());
+    expect(other->wait_for(*event));
+    EXPECT_EQ(values.data()[4], expected);
+  }
+  const std::function<bool()> refused[] = {
+      [&] { return device_->allocate(1).ok(); }, [&] { return device_->allocate_on_host(1).ok(); },
+      [&] { return event->wait().ok(); },        [&] { return event->passed().ok(); },
+      [&] { return other->finish().ok(); },
+  };
+  for (const auto& done : refused) {
+    expect(stream->begin_recording());
+    EXPECT_FALSE(done());
+    EXPECT_FALSE(stream->end_recording().ok());
+    expect(stream->layer(add_up));  // as before
+  }
+  EXPECT_EQ(values.data()[4], 4 << std::size(refused));
+}
+
+/// Steps of a small net on a device of its own, the first of whose gradients are encoded: the
+/// second is recorded, later ones repeat it. `calls`: how many of CUDA's they took, before anything
+/// of it is given back. `before`: what happens to the device just before the last step.
+Result<void> some_steps(const CudaWatch& watch, std::uint64_t& calls, std::uint32_t steps = 1,
+                        const std::function<void(Device& device)>& before = nullptr) {
   struct Encodes final : nets::GradientSink {
     Encodes(Device& on, DeviceStream& of, const StepOfRank* at)
         : device(on), stream(of), draw(at) {}
     void gradient(std::size_t index, const nets::Gradient& gradient) override {
-      if (done) done = encode(index, gradient);
+      if (encodes && done) done = encode(index, gradient);
     }
     Result<void> encode(std::size_t index, const nets::Gradient& gradient) {
       const std::size_t bytes = planes_bytes(gradient.values.size());
@@ -229,6 +270,7 @@ Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls,
     const StepOfRank* draw;
     std::vector<DeviceArray<std::byte>> planes;
     std::vector<EncodePlan> plans;
+    bool encodes = true;
     Result<void> done;
   };
   STERNA_ASSIGN(std::unique_ptr<Device> opened, open_cuda_device(0));
@@ -251,10 +293,13 @@ Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls,
   const std::vector<std::uint8_t> pixels(32, 7);
   const std::vector<float> levels(4, 0.5F);
   const std::vector<std::uint16_t> labels{1, 2};
-  if (before) before(*device);
-  STERNA_TRY(net->train_step(nets::PixelImages{pixels, levels}, labels, sink));
-  STERNA_TRY(std::move(sink.done));
-  STERNA_TRY(stream->finish());
+  for (std::uint32_t step = 1; step <= steps; ++step) {
+    if (before && step == steps) before(*device);
+    STERNA_TRY(net->train_step(nets::PixelImages{pixels, levels}, labels, sink));
+    STERNA_TRY(sink.done);
+    STERNA_TRY(stream->finish());
+    sink.encodes = false;
+  }
   calls = watch.calls();
   return {};
 }
@@ -263,15 +308,21 @@ TEST(EmulatedCudaFaults, WhicheverCallFailsIsOneLineWithWhatToDoAndLeavesNothing
   std::uint64_t calls = 0;
   {
     const CudaWatch watch;
-    const Result<void> done = one_step(watch, calls);
+    const Result<void> done = some_steps(watch, calls);
     ASSERT_TRUE(done.ok()) << done.error().message;
     EXPECT_EQ(watch.live(), LiveCuda());
   }
   ASSERT_GT(calls, 100U);
+  const std::uint64_t of_first = calls;
+  {  // and of passes that are recorded, and repeated
+    const CudaWatch watch;
+    ASSERT_TRUE(some_steps(watch, calls, 3).ok());
+    EXPECT_EQ(watch.live(), LiveCuda());
+  }
   for (std::uint64_t fails_at = 1; fails_at <= calls; ++fails_at) {
     const CudaWatch watch(fails_at);
     std::uint64_t unused = 0;
-    const Result<void> done = one_step(watch, unused);
+    const Result<void> done = some_steps(watch, unused, fails_at <= of_first ? 1 : 3);
     ASSERT_FALSE(done.ok()) << "call " << fails_at;
     EXPECT_EQ(done.error().code, Errc::unavailable) << "call " << fails_at;
     EXPECT_THAT(done.error().message,
@@ -288,20 +339,25 @@ TEST(EmulatedCudaFaults, WhicheverCallLacksMemoryIsOverloadedAndTheNextOneSuccee
   std::uint64_t calls = 0;
   {
     const CudaWatch watch;
-    ASSERT_TRUE(one_step(watch, calls).ok());
+    ASSERT_TRUE(some_steps(watch, calls).ok());
+  }
+  const std::uint64_t of_first = calls;
+  {
+    const CudaWatch watch;
+    ASSERT_TRUE(some_steps(watch, calls, 3).ok());
   }
   std::uint64_t refused = 0;
   for (std::uint64_t fails_at = 1; fails_at <= calls; ++fails_at) {
     const CudaWatch watch(fails_at, cudaErrorMemoryAllocation);
     std::uint64_t unused = 0;
-    const Result<void> done = one_step(watch, unused);
+    const Result<void> done = some_steps(watch, unused, fails_at <= of_first ? 1 : 3);
     EXPECT_EQ(watch.left_behind(), cudaSuccess) << "call " << fails_at;
     EXPECT_EQ(watch.live(), LiveCuda()) << "call " << fails_at;
-    if (done.ok()) continue;  // what lets go of something does not look
+    if (done.ok()) continue;  // what lets go of something does not look; no pass must be recorded
     ++refused;
     EXPECT_EQ(done.error().code, Errc::overloaded) << "call " << fails_at;
   }
-  EXPECT_GT(refused, calls / 2);
+  EXPECT_GT(refused, of_first / 2);
 }
 
 TEST_F(EmulatedCuda, ChoosesItsDeviceOnWhicheverThreadLetsGoOfWhatIsThere) {
@@ -330,21 +386,24 @@ TEST_F(EmulatedCuda, ChoosesItsDeviceOnWhicheverThreadLetsGoOfWhatIsThere) {
 }
 
 TEST(EmulatedCudaFaults, AFaultThatIsWantedIsATrapInMidStepAfterWhichNothingSucceeds) {
-  const CudaWatch watch;
-  std::uint64_t calls = 0;
-  std::uint64_t calls_before = 0;
-  const Result<void> done = one_step(watch, calls, [&](Device& device) {
-    calls_before = watch.calls();
-    device.fail_soon();
-    EXPECT_TRUE(device.make_event(EventUse::host).ok());  // nothing computes
-  });
-  ASSERT_FALSE(done.ok());
-  EXPECT_THAT(done.error().message,
-              testing::MatchesRegex("device 0: [a-zA-Z0-9 ]+: unspecified launch failure "
-                                    ".cudaErrorLaunchFailure.; see the kernel's log .dmesg. for "
-                                    "NVRM: Xid"));
-  EXPECT_GT(watch.calls(), calls_before + 3);
-  EXPECT_EQ(watch.live(), LiveCuda());
+  for (const std::uint32_t steps : {1, 2, 3}) {  // also where they are recorded, and repeated
+    const CudaWatch watch;
+    std::uint64_t calls = 0;
+    std::uint64_t calls_before = 0;
+    const Result<void> done = some_steps(watch, calls, steps, [&](Device& device) {
+      calls_before = watch.calls();
+      device.fail_soon();
+      EXPECT_TRUE(device.make_event(EventUse::host).ok());  // nothing computes
+    });
+    ASSERT_FALSE(done.ok()) << steps;
+    EXPECT_THAT(done.error().message,
+                testing::MatchesRegex("device 0: [a-zA-Z0-9 ]+: unspecified launch failure "
+                                      ".cudaErrorLaunchFailure.; see the kernel's log .dmesg. for "
+                                      "NVRM: Xid"))
+        << steps;
+    EXPECT_GT(watch.calls(), calls_before + 3) << steps;
+    EXPECT_EQ(watch.live(), LiveCuda()) << steps;
+  }
 }
 
 TEST_F(EmulatedCuda, SaysWhatDoesNotFit) {

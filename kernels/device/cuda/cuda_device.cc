@@ -159,9 +159,11 @@ class CudaStream : public DeviceStream {
   }
   Result<std::unique_ptr<DeviceRecording>> end_recording() noexcept override {
     records_ = false;
-    STERNA_TRY(use());
     auto recording = std::make_unique<CudaRecording>(device_);
-    const Result<void> made = recording->end(stream_);
+    // Whatever fails, it ends: else what comes next would be kept, and never done.
+    Result<void> made = use();
+    const Result<void> ended = recording->end(stream_);
+    if (made) made = ended;
     cudaGetLastError();  // no sticky one, of whatever could not be recorded
     if (!made) return made.error();
     return std::unique_ptr<DeviceRecording>(std::move(recording));

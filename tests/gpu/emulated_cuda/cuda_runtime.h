@@ -66,11 +66,18 @@ inline std::uint32_t atomicAdd(std::uint32_t* to, std::uint32_t value) {
 // NOLINTEND(bugprone-reserved-identifier)
 inline std::uint32_t min(std::uint32_t a, std::uint32_t b) { return std::min(a, b); }
 
+namespace sterna {
+/// Does the work, or, where the stream is captured, keeps it.
+cudaError_t put_on(cudaStream_t stream, std::function<cudaError_t()> work);
+}  // namespace sterna
+
 template <class Launch>
 cudaError_t cudaLaunchKernel(void (*kernel)(Launch), dim3 blocks, dim3 threads, void** arguments,
-                             std::size_t, cudaStream_t) {
+                             std::size_t, cudaStream_t stream) {
   if (const cudaError_t failed = sterna::CudaWatch::call(); failed != cudaSuccess) return failed;
   const Launch launch = *static_cast<const Launch*>(arguments[0]);
-  sterna::run_blocks(blocks.x, threads.x, [&] { kernel(launch); });
-  return cudaSuccess;
+  return sterna::put_on(stream, [=] {
+    sterna::run_blocks(blocks.x, threads.x, [&] { kernel(launch); });
+    return cudaSuccess;
+  });
 }

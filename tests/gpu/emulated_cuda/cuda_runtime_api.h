@@ -1,9 +1,12 @@
 // As much of CUDA's runtime as the module calls, on the host: memory is the host's, and all work is
-// done at once. There are eight devices, of which the first four reach each other's memory.
+// done at once, or, of a stream that is captured, whenever its graph is launched. There are eight
+// devices, of which the first four reach each other's memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 enum cudaError_t : int {
   cudaSuccess = 0,
@@ -22,6 +25,10 @@ enum cudaError_t : int {
   cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
   cudaErrorNotSupported = 801,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorIllegalState = 401,
+  cudaErrorCapturedEvent = 907,
   cudaErrorUnknown = 999,
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
@@ -39,13 +46,21 @@ inline constexpr unsigned cudaEventWaitExternal = 1;
 // NOLINTEND(readability-identifier-naming)
 
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
-struct CUgraph_st {};
+struct CUgraph_st {
+  std::vector<std::function<cudaError_t()>> nodes;
+};
 using cudaGraph_t = CUgraph_st*;
-using cudaGraphExec_t = CUgraph_st*;
-struct CUstream_st {};
+struct CUgraphExec_st {
+  CUgraph_st of;
+};
+using cudaGraphExec_t = CUgraphExec_st*;
+struct CUstream_st {
+  CUgraph_st* captured = nullptr;  ///< what comes next is kept there
+};
 using cudaStream_t = CUstream_st*;
 struct CUevent_st {
   double seconds = 0;
+  bool captured = false;  ///< recorded last within a graph, and for that alone
 };
 using cudaEvent_t = CUevent_st*;
 
@@ -84,19 +99,12 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
-// There are no graphs.
-inline cudaError_t cudaStreamBeginCapture(cudaStream_t /*stream*/, cudaStreamCaptureMode /*mode*/) {
-  return cudaErrorNotSupported;
-}
-inline cudaError_t cudaStreamEndCapture(cudaStream_t /*stream*/, cudaGraph_t* /*graph*/) {
-  return cudaErrorNotSupported;
-}
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* /*runs*/, cudaGraph_t /*graph*/,
-                                        unsigned long long /*flags*/) {
-  return cudaErrorNotSupported;
-}
-inline cudaError_t cudaGraphLaunch(cudaGraphExec_t /*runs*/, cudaStream_t /*stream*/) {
-  return cudaErrorNotSupported;
-}
-inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t /*runs*/) { return cudaSuccess; }
-inline cudaError_t cudaGraphDestroy(cudaGraph_t /*graph*/) { return cudaSuccess; }
+/// By one thread at a time, which does nothing unsafe meanwhile, as in the mode that is
+/// thread-local.
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* runs, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t runs, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t runs);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);

@@ -13,6 +13,7 @@ struct LiveCuda {
   int pinned = 0;  ///< pieces of the host's
   int streams = 0;
   int events = 0;
+  int graphs = 0;  ///< also those that can be launched
   friend bool operator==(const LiveCuda&, const LiveCuda&) = default;
 };
 
