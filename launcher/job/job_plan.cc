@@ -47,13 +47,22 @@ bool counts_epochs(const ClusterFile& file) {
          file.gradient.floating_grad_epoch > 0 || (schedule && schedule->counts_epochs);
 }
 
-Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation& data) {
+Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation& data,
+                             const actors::SavedCheckpoint* from) {
   if (file.job.epochs == 0) return file;
   STERNA_ASSIGN(const input::SourceFacts facts,
                 input::training_facts(data.dir, actors::data_options(file.data, file.job.seed)));
-  const auto per_step = static_cast<double>(actors::examples_per_version(
-      file.scheme, file.job.batch, static_cast<std::uint32_t>(file.ranks())));
-  const double steps = std::ceil(file.job.epochs * static_cast<double>(facts.count) / per_step);
+  const std::uint64_t per_step = actors::examples_per_version(
+      file.scheme, file.job.batch, static_cast<std::uint32_t>(file.ranks()));
+  const double examples = file.job.epochs * static_cast<double>(facts.count);
+  const auto steps_of = [&](double these) {
+    return std::ceil(these / static_cast<double>(per_step));
+  };
+  double steps = steps_of(examples);
+  if (from != nullptr && from->manifest.position != from->manifest.step * per_step) {
+    const double left = examples - static_cast<double>(from->manifest.position);
+    steps = static_cast<double>(from->manifest.step) + steps_of(std::max(0.0, left));
+  }
   if (steps > actors::kMostSteps) {
     return Error{Errc::invalid_argument,
                  fmt::format("job.epochs = {} are {} steps of this data set, and at most {} fit",

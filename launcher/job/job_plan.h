@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/saved.h"
 #include "actors/job/job.h"
 #include "actors/weights/model_note.h"
 #include "input/place/data_set.h"
@@ -23,8 +24,11 @@ inline constexpr const char* kRemoteWeights = "weights.safetensors";
 bool counts_epochs(const ClusterFile& file);
 
 /// The same file with job.steps in place of job.epochs: ceil(epochs * examples / (batch * ranks)).
-/// Errors: as job_of(), and invalid_argument for more steps than a job may have.
-Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation& data);
+/// Of a job that goes on from a checkpoint the examples that its steps have seen count, which may
+/// have been of other batches or ranks; null: it begins. Errors: as job_of(), and invalid_argument
+/// for more steps than a job may have.
+Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation& data,
+                             const actors::SavedCheckpoint* from = nullptr);
 
 /// invalid_argument where the file says that there are fewer classes than the data set has.
 Result<void> check_class_count(const ClusterFile& file, const input::DataSet& set);

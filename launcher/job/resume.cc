@@ -213,11 +213,15 @@ Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
                                            true, run_to_resume(file, run_dir));
       if (before != nullptr) return before;
     }
-    return Error{Errc::invalid_argument,
-                 fmt::format("checkpoint.resume: {} is of step {}, and job.steps is {}: there is "
-                             "nothing left to train; raise job.steps to go on, or take it as it is "
-                             "(`sterna eval`, `predict` and `export`)",
-                             found->folder, manifest.step, file.job.steps)};
+    const bool epochs = file.job.epochs > 0;
+    const std::string end = epochs ? fmt::format("job.epochs = {} are over there", file.job.epochs)
+                                   : fmt::format("job.steps is {}", file.job.steps);
+    return Error{
+        Errc::invalid_argument,
+        fmt::format("checkpoint.resume: {} is of step {}, and {}: there is nothing left to train; "
+                    "raise job.{} to go on, or take it as it is (`sterna eval`, `predict` and "
+                    "`export`)",
+                    found->folder, manifest.step, end, epochs ? "epochs" : "steps")};
   }
   return Found(std::make_shared<const actors::SavedCheckpoint>(std::move(*found)));
 }

@@ -32,6 +32,23 @@ Result<RunBeginning> look_at_what_is_given(const WholeRunOptions& options) {
   return found;
 }
 
+/// Epochs end by the examples that were seen on the way to the checkpoint, which with other batches
+/// or ranks are another number of steps.
+Result<void> find_checkpoint(const WholeRunOptions& options, RunBeginning& found) {
+  ClusterFile file = found.file;
+  file.job.epochs = options.file.job.epochs;
+  if (file.job.epochs > 0) file.job.steps = UINT64_MAX;
+  while (true) {
+    STERNA_ASSIGN(found.from, checkpoint_to_resume(file, options.run_dir));
+    if (found.from == nullptr || file.job.epochs == 0) return {};
+    STERNA_ASSIGN(const ClusterFile counted, in_steps(file, found.data, found.from.get()));
+    found.file.job.steps = counted.job.steps;
+    const std::uint64_t step = found.from->manifest.step;
+    if (step < counted.job.steps) return {};
+    file.job.steps = step;  // that one has nothing left, but perhaps one before
+  }
+}
+
 Result<void> find_where_it_begins(RealMachine& machine, const WholeRunOptions& options,
                                   RunBeginning& found) {
   const ClusterFile& file = found.file;
@@ -40,7 +57,7 @@ Result<void> find_where_it_begins(RealMachine& machine, const WholeRunOptions& o
                 run_to_resume(file, options.run_dir),
                 [&](const std::string& line) { options.console.say(line); });
   }
-  STERNA_ASSIGN(found.from, checkpoint_to_resume(file, options.run_dir));
+  STERNA_TRY(find_checkpoint(options, found));
   if (directory_for(options, file).goes_on) {
     STERNA_TRY(check_may_write_into(options.run_dir, file, found.from.get()));
   }

@@ -376,5 +376,23 @@ TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
               AllOf(HasSubstr("server0.safetensors"), HasSubstr("missing")));
 }
 
+TEST_F(RunCheckpoint, EpochsEndByTheExamplesThatWereSeenInBatchesOfAnotherSize) {
+  ASSERT_EQ(kept("calm").exit_code(kPatience), 0);  // 480 of 2,000 examples
+  const auto gone_on = [&](const std::string& epochs) -> SternaProgram& {
+    Arguments arguments = with({"checkpoint.resume=calm", "job.batch=4", "job.epochs=" + epochs});
+    arguments.emplace_back("--json");
+    return run(arguments);
+  };
+  SternaProgram& longer = gone_on("0.25");
+  EXPECT_EQ(longer.exit_code(kPatience), 0) << longer.story();
+  ASSERT_FALSE(lines_of(longer.out()).empty());
+  const auto result = nlohmann::json::parse(lines_of(longer.out()).back(), nullptr, false);
+  EXPECT_EQ(result.value("steps", 0), 33) << "20 more examples, 8 a step";
+  SternaProgram& none = gone_on("0.24");
+  EXPECT_EQ(none.exit_code(kPatience), 2) << none.story();
+  EXPECT_THAT(none.err(), HasSubstr("is of step 30, and job.epochs = 0.24 are over there: there is "
+                                    "nothing left to train; raise job.epochs to go on"));
+}
+
 }  // namespace
 }  // namespace sterna::test

@@ -118,6 +118,17 @@ TEST_F(ClusterJob, OfSomeEpochsHasAsManyStepsAsTheyTake) {
   const input::DataLocation data{digits(), "digits", false};
   EXPECT_EQ(launcher::in_steps(file, data)->job.steps, 188U);  // of 16 examples: 187.5
   EXPECT_EQ(launcher::job_of(file, data)->steps, 188U);
+  // On from a checkpoint: of the 3,000 examples those are left that it has not seen.
+  actors::SavedCheckpoint from;
+  from.manifest.step = 100;
+  from.manifest.position = 1600;
+  EXPECT_EQ(launcher::in_steps(file, data, &from)->job.steps, 188U);
+  from.manifest.position = 800;
+  EXPECT_EQ(launcher::in_steps(file, data, &from)->job.steps, 238U) << "of smaller batches";
+  from.manifest.position = 2990;
+  EXPECT_EQ(launcher::in_steps(file, data, &from)->job.steps, 101U) << "of larger batches";
+  from.manifest.position = 3200;
+  EXPECT_EQ(launcher::in_steps(file, data, &from)->job.steps, 100U) << "none is left";
   file.job.epochs = 1e8;
   EXPECT_EQ(
       launcher::in_steps(file, data).error().message,
