@@ -171,17 +171,33 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
     log("the checkpoint has no scalers of the step before: the ranks agree anew");
     state.scalers.clear();
   }
-  const bool lacks_own = std::ranges::any_of(
-      absent, [&](std::size_t i) { return own <= i && i < all && !alone[i - own].optional; });
-  if (lacks_own) {
-    log(fmt::format("the checkpoint has nothing of rank {}'s own steps: they start anew",
-                    rank.rank));
+  bool has_slots = false;
+  bool lacks_slots = false;
+  bool lacks_place = false;  // where an elastic rank is
+  for (std::size_t i = own; i < all; ++i) {
+    const KeptArray& kept = alone[i - own];
+    const bool there = !std::ranges::binary_search(absent, i);
+    if (kept.kind.starts_with(job.local_optimizer.name + ".")) {
+      (there ? has_slots : lacks_slots) = true;
+    } else if (!there && !kept.optional) {
+      lacks_place = true;
+    }
+  }
+  if (lacks_slots || lacks_place) {
+    log(fmt::format("the checkpoint lacks what rank {} has of its own steps: {} start anew",
+                    rank.rank,
+                    !lacks_slots  ? "its parameters"
+                    : lacks_place ? "its parameters and slots"
+                    : has_slots   ? "some of its slots"
+                                  : "its slots"));
+  }
+  if (lacks_slots && !has_slots) {
     rank.slots_begin = job.first_own_step();
   } else if (own < all) {
     // With a shorter window than the one that it was noted in it may lie behind where the rank is.
     rank.slots_begin = std::min(step_of(note), job.first_own_step());
-    STERNA_CO_TRY(rank.net->restored());
   }
+  if (own < all && !lacks_place) STERNA_CO_TRY(rank.net->restored());
   rank.net->restore(std::move(state));
   co_return {};
 }
