@@ -9,12 +9,23 @@ namespace sterna::actors {
 
 namespace {
 
+/// As if all examples had come in the job's own batches: those before a checkpoint may have come in
+/// others, and epochs are counted by examples.
+kernels::LearningRate by_examples(kernels::LearningRate rate, const JobConfig& job) {
+  const std::uint64_t each = examples_per_version(job.scheme, job.batch, job.ranks);
+  return [rate = std::move(rate), each, step_there = job.first_step,
+          seen = job.first_position](std::uint64_t step) {
+    return rate(step < step_there ? step : (seen + (step - step_there) * each) / each);
+  };
+}
+
 Result<kernels::LearningRate> rate_of(const OptimizerSection& optimizer, const JobConfig& job) {
   const auto schedule = kernels::find_schedule(optimizer.schedule);
   if (!schedule) return schedule.error().in("schedule");
   kernels::Course course = job.course();
   course.initial = optimizer.learning_rate;
   kernels::LearningRate rate = schedule->over(course, optimizer.numbers);
+  if (schedule->counts_epochs) rate = by_examples(std::move(rate), job);
   if (optimizer.warm_up > 0) rate = kernels::warmed_up(std::move(rate), optimizer.warm_up);
   if (optimizer.scale_by_ranks) rate = kernels::scaled(std::move(rate), job.ranks);
   return rate;

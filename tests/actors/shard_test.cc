@@ -685,6 +685,7 @@ TEST_F(ShardTest, CountsVersionsStepsAndTheScheduleFromTheJobsFirstStep) {
   job.examples = 16;  // two steps
   Shard whole = make();
   job.first_step = 5;
+  job.first_position = 40;
   Shard half = make();
   EXPECT_EQ(half.version(0), 5U);
   EXPECT_EQ(values(half, 0, 5), values(whole, 0, 0));

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "actors/parameters/update_rule.h"
 #include "runtime/message/packed_message.h"
 
 namespace sterna::actors {
@@ -113,6 +114,27 @@ TEST(JobConfig, CountsDropsOfTheLearningRateInEpochsOfAllRanks) {
   exponential.ranks = 2;
   exponential.examples = 100;
   EXPECT_EQ(exponential.course().steps_per_epoch, 12.5);
+}
+
+TEST(JobConfig, CountsExamplesThatWereSeenInOtherBatchesAsPartsOfItsEpochs) {
+  JobConfig exponential = job();
+  exponential.batch = 4;
+  exponential.ranks = 2;
+  exponential.examples = 80;  // 10 steps
+  exponential.optimizer.learning_rate = 1;
+  exponential.optimizer.schedule = "exponential";
+  exponential.optimizer.numbers["decay_factor"] = 0.5;
+  exponential.optimizer.numbers["epochs_per_decay"] = 1;
+  exponential.first_step = 5;
+  exponential.first_position = 40;
+  const kernels::LearningRate before = learning_rate_of(exponential).value();
+  EXPECT_EQ(before(9), 1);
+  EXPECT_EQ(before(10), 0.5);
+  exponential.first_position = 80;  // of 16 a step
+  const kernels::LearningRate other = learning_rate_of(exponential).value();
+  EXPECT_EQ(other(5), 0.5);
+  EXPECT_EQ(other(14), 0.5);
+  EXPECT_EQ(other(15), 0.25);
 }
 
 }  // namespace
