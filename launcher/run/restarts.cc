@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include "launcher/job/resume.h"
 #include "launcher/text/console.h"
@@ -22,6 +23,20 @@ Duration since_first_step(const JobOutcome& outcome) {
 void note_first_step(std::vector<Restart>& made, Time lost_at, const JobOutcome& outcome) {
   if (made.empty() || !outcome.record.first_step_seen) return;
   made.back().seconds = in_seconds(*outcome.record.first_step_seen - lost_at);
+}
+
+/// Evaluations that were due on the way to `step`, from where all go on, and were not made: they
+/// were skipped, or the evaluator had yet to come to them.
+std::uint64_t skipped_until(std::int64_t step, const JobOutcome& outcome, const ClusterFile& file) {
+  const RunResult& result = outcome.record.result;
+  const auto every = static_cast<std::int64_t>(file.evaluation.every);
+  if (every == 0 || file.evaluation.every_seconds > 0) return 0;
+  std::set<std::int64_t> left;
+  for (std::int64_t due = (result.first_step / every + 1) * every; due <= step; due += every) {
+    left.insert(due);
+  }
+  for (const EvaluationResult& one : result.evaluations) left.erase(one.step);
+  return left.size();
 }
 
 }  // namespace
@@ -50,6 +65,8 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   missed_ += outcome.record.result.missed_checkpoints;
   missed_copies_ += outcome.record.result.missed_copies;
   left_out_ = std::max(left_out_, outcome.record.result.left_out_examples);
+  skipped_ += skipped_until(step, outcome, job.file);
+  late_packets_ += outcome.record.result.late_packets;
   lost_losses_ += outcome.record.result.lost_losses;
   lost_histograms_ += outcome.record.result.lost_histograms;
   relinked_ += outcome.record.result.relinked;
@@ -67,6 +84,8 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
 
 RunStatus Restarts::whole(RunStatus last) const {
   last.elapsed_seconds += in_seconds(trained_);
+  last.skipped_evaluations += skipped_;
+  last.late_packets += late_packets_;
   last.actor_restarts += actor_restarts_.size();
   last.relinked += relinked_;
   last.residuals_lost += residuals_lost_;
@@ -85,6 +104,8 @@ void Restarts::complete(JobOutcome& outcome) const {
                                actor_restarts_.end());
   result.lost_workers.insert(result.lost_workers.begin(), lost_workers_.begin(),
                              lost_workers_.end());
+  result.skipped_evaluations += skipped_;
+  result.late_packets += late_packets_;
   result.missed_checkpoints += missed_;
   result.missed_copies += missed_copies_;
   result.left_out_examples = std::max(result.left_out_examples, left_out_);

@@ -35,6 +35,8 @@ class Restarts {
   std::uint64_t missed_ = 0;  ///< checkpoints, until then
   std::uint64_t missed_copies_ = 0;
   std::uint64_t left_out_ = 0;
+  std::uint64_t skipped_ = 0;  ///< evaluations that were due before, and that nobody makes any more
+  std::uint64_t late_packets_ = 0;
   std::uint64_t lost_losses_ = 0;
   std::uint64_t lost_histograms_ = 0;
   std::uint64_t relinked_ = 0;

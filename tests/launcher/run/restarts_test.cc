@@ -71,6 +71,29 @@ TEST_F(RestartsTest, TheStatusGoesOnCounting) {
   EXPECT_EQ(second.record.status.actor_restarts, 3U);
 }
 
+TEST_F(RestartsTest, CountWhatWasLateAndEvaluationsThatNobodyMakesAnyMore) {
+  job.file.evaluation.every = 10;
+  const auto from = std::make_shared<actors::SavedCheckpoint>();
+  from->manifest.step = 50;
+  job.from = from;
+  JobOutcome first = lost("server0 was killed");
+  first.record.result.first_step = 5;
+  first.record.result.late_packets = 4;
+  first.record.result.skipped_evaluations = 3;  // 20, 30 and 60, which is done again
+  for (const std::int64_t step : {10, 40, 70}) {
+    first.record.result.evaluations.push_back({.step = step});
+  }
+  EXPECT_TRUE(restarts.after(first, job));
+  JobOutcome last;
+  last.record.status.skipped_evaluations = last.record.result.skipped_evaluations = 1;
+  last.record.status.late_packets = last.record.result.late_packets = 2;
+  EXPECT_EQ(restarts.whole(last.record.status).skipped_evaluations, 4U) << "20, 30 and 50";
+  restarts.complete(last);
+  EXPECT_EQ(last.record.result.skipped_evaluations, 4U);
+  EXPECT_EQ(last.record.result.late_packets, 6U);
+  EXPECT_EQ(last.record.status.late_packets, 6U);
+}
+
 TEST_F(RestartsTest, EndWithTheFirstCauseAndTheLast) {
   EXPECT_TRUE(restarts.after(lost("one"), job));
   EXPECT_TRUE(restarts.after(lost("two"), job));
