@@ -75,6 +75,7 @@ struct Ticket {
   ActorId asker;
   std::uint64_t correlation = 0;  ///< 0: it was told, not asked
   LocalId asked;
+  std::uint64_t bytes = 0;  ///< that the message took on its link
 };
 
 struct HandlerEntry {

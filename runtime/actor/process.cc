@@ -35,14 +35,20 @@ RootPromise::RootPromise(Process& process, Process::Cell& cell, const detail::Ti
       cell_(cell),
       waiting_(process.waiting_for(asked_by)) {
   all_.add(*this);
-  if (waiting_ != nullptr) ++*waiting_;
+  if (waiting_ != nullptr) {
+    ++waiting_->handlers;
+    waiting_->bytes += ticket.bytes;
+  }
   if (next != nullptr) next->previous_ = this;
   cell.roots = this;
 }
 
 RootPromise::~RootPromise() {
   all_.remove(*this);
-  if (waiting_ != nullptr) --*waiting_;
+  if (waiting_ != nullptr) {
+    --waiting_->handlers;
+    waiting_->bytes -= ticket.bytes;
+  }
   if (next != nullptr) next->previous_ = previous_;
   (previous_ != nullptr ? previous_->next : cell_.roots) = next;
 }
@@ -288,7 +294,7 @@ void Process::dispatch(Mail& mail) {
 
 void Process::dispatch_to_actor(Mail& mail) {
   const detail::Ticket ticket{mail.source, mail.kind == Kind::ASK ? mail.correlation : 0,
-                              mail.target};
+                              mail.target, mail.charge};
   if (!alive(mail.target)) {
     reply(ticket,
           std::make_unique<FailureMail>(
@@ -307,11 +313,12 @@ void Process::dispatch_to_actor(Mail& mail) {
           Kind::FAILURE);
     return;
   }
-  if (const std::size_t* waiting = waiting_for(ticket);
-      waiting != nullptr && *waiting >= options_.max_waiting_handlers) {
-    reply(ticket,
-          std::make_unique<FailureMail>(Error{Errc::overloaded, "too many asks wait for answers"}),
-          Kind::FAILURE);
+  if (const Waiting* waiting = waiting_for(ticket);
+      waiting != nullptr && (waiting->handlers >= options_.max_waiting_handlers ||
+                             waiting->bytes >= options_.max_waiting_bytes())) {
+    Error error{Errc::overloaded, "too many asks wait for answers"};
+    if (ticket.correlation == 0) return log_failure("what was told is dropped: " + error.message);
+    reply(ticket, std::make_unique<FailureMail>(std::move(error)), Kind::FAILURE);
     return;
   }
   try {

@@ -46,8 +46,12 @@ struct ProcessOptions {
   LinkOptions link;                 ///< identity, run, heartbeat, credits
   std::size_t max_mail = 1U << 20;  ///< messages queued between local actors
   std::size_t max_asks = 1U << 20;  ///< asks in flight
-  /// Handlers that one other process may keep waiting here; further asks of its end as overloaded.
+  /// Handlers that one other process may keep waiting here; further asks of its end as overloaded,
+  /// and what it tells is dropped.
   std::size_t max_waiting_handlers = 1U << 14;
+  /// The same of the bytes that it sent them, which nothing but this bounds: its credit comes back
+  /// when a handler first waits. Four times what an actor has under way to one process.
+  std::uint64_t max_waiting_bytes() const { return 4 * link.most_under_way(); }
 };
 
 /// "PLACE threw: WHAT", the cause with which an actor fails of an exception.
@@ -174,10 +178,15 @@ class Process final : private Loop::Source, private Links::Owner {
     start_ask(future, std::move(mail), source, to.id, deadline);
     return future;
   }
-  /// The count of handlers that this ticket's asker keeps waiting; null for an actor of ours.
-  std::size_t* waiting_for(const detail::Ticket& ticket) {
-    const bool counts = ticket.correlation != 0 && ticket.asker.process != id();
-    return counts ? &waiting_handlers_[ticket.asker.process] : nullptr;
+  /// Handlers that a process keeps waiting, and what they were sent.
+  struct Waiting {
+    std::size_t handlers = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// What this ticket's asker, or whoever told it, keeps waiting; null for an actor of ours.
+  Waiting* waiting_for(const detail::Ticket& ticket) {
+    const ProcessId process = ticket.asker.process;
+    return process && process != id() ? &waiting_handlers_[process] : nullptr;
   }
   /// Of all actors.
   WaitingHandlers& handlers() { return handlers_; }
@@ -297,7 +306,7 @@ class Process final : private Loop::Source, private Links::Owner {
   Watches watches_;                                              // of actors here
   std::unordered_multimap<ActorId, ProcessId> remote_watchers_;  // watched here -> watching process
 
-  std::unordered_map<ProcessId, std::size_t> waiting_handlers_;  // by the process that asked
+  std::unordered_map<ProcessId, Waiting> waiting_handlers_;  // by the process that asked
 
   Time next_failure_;         ///< may be logged
   std::uint64_t unsaid_ = 0;  ///< failures since the last one that was

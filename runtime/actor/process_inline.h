@@ -61,7 +61,7 @@ class RootPromise : public WaitingHandlers::Handler {
   RootPromise* previous_ = nullptr;
   WaitingHandlers& all_;
   Process::Cell& cell_;
-  std::size_t* waiting_;  ///< how many handlers the asker keeps waiting; may be null
+  Process::Waiting* waiting_;  ///< what the asker keeps waiting; may be null
 };
 
 struct Process::Root::promise_type : RootPromise {

@@ -88,7 +88,7 @@ void Process::part_from(ProcessId process, const Error& error) {
       if (detail::PendingAsk* ask = end_ask(correlation)) ask->fail(error);
     }
     cancel_handlers_for(process);
-    std::erase_if(waiting_handlers_, [](const auto& entry) { return entry.second == 0; });
+    std::erase_if(waiting_handlers_, [](const auto& entry) { return entry.second.handlers == 0; });
   });
 }
 

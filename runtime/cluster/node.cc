@@ -22,6 +22,9 @@ constexpr Duration kMemoryInterval = std::chrono::milliseconds(200);
 constexpr double kMegabyte = 1e6;
 /// What its processes have to say of each other waits for a coordinator, as far as it is no more.
 constexpr std::size_t kMostUntold = 4096;
+/// What a process says of an end all others hear, and the run's owner keeps: as many bytes as of
+/// the words of a failure.
+constexpr std::size_t kLongestCause = 4096;
 /// As many processes as a run may have.
 constexpr std::size_t kMostBegun = 4096;
 /// Whether anybody still waits for an answer is looked at so often.
@@ -30,6 +33,8 @@ constexpr Duration kLongestQuest = std::chrono::seconds(10);
 constexpr int kRenewalsPerLease = 4;
 /// What a supervisor gives at least before it kills.
 constexpr Duration kLeavesWithin = std::chrono::seconds(20);
+
+void cut(std::string& said) { said.resize(std::min(said.size(), kLongestCause)); }
 }  // namespace
 
 NodeActor::NodeActor(const Bootstrap& self, Machine& machine, Process& process,
@@ -172,12 +177,25 @@ Task<Result<void>> NodeActor::on(Connect connect) {
 void NodeActor::on(LinkReport report) {
   if (!from_child()) return;
   report.from = sender().process;
+  Contact peer;  // of which nobody asks for more than who it is
+  peer.process = report.peer.process;
+  peer.identity = std::move(report.peer.identity);
+  cut(peer.identity.name);
+  report.peer = std::move(peer);
+  cut(report.cause);
   if (untold_ < kMostUntold) run(telling(std::move(report)));
 }
 
 void NodeActor::on(LinkTrouble trouble) {
   if (!from_child()) return;
-  trouble.from = sender().process;
+  trouble = {.from = sender().process,
+             .to = trouble.to,
+             .from_name = {},
+             .to_name = {},
+             .cause = std::move(trouble.cause),
+             .lasts = trouble.lasts,
+             .over = trouble.over};
+  cut(trouble.cause);
   const std::pair pair(trouble.from, trouble.to);
   if (trouble.over) {
     troubles_.erase(pair);
@@ -189,7 +207,15 @@ void NodeActor::on(LinkTrouble trouble) {
 
 void NodeActor::on(LinkPace pace) {
   if (!from_child()) return;
-  pace.from = sender().process;
+  pace = {.from = sender().process,
+          .to = pace.to,
+          .from_name = {},
+          .to_name = {},
+          .from_host = {},
+          .to_host = {},
+          .rate = pace.rate,
+          .lasts = pace.lasts,
+          .over = pace.over};
   if (untold_ < kMostUntold) run(telling(std::move(pace)));
 }
 
@@ -214,6 +240,7 @@ Task<Result<void>> NodeActor::on(Ready ready) {
 
 Result<void> NodeActor::on(Leaving leaving) {
   STERNA_TRY(from_child());
+  cut(leaving.cause);
   children_.leaving(sender().process, leaving);
   return {};
 }

@@ -12,6 +12,8 @@ namespace sterna::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Contains;
+using testing::HasSubstr;
 
 class ProcessAsks : public SimFixture {};
 
@@ -101,6 +103,60 @@ TEST_F(ProcessAsks, APeerKeepsOnlySoManyHandlersWaiting) {
   while (!slow.empty()) slow.pop_back();
   pass(1s);
   EXPECT_EQ(a.wait(a.ask(counter, Slow{1s}, 5s))->value, 0);
+}
+
+TEST_F(ProcessAsks, APeerKeepsNoMoreHandlersWaitingWhereItTellsWhatOthersAsk) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  const std::size_t most = b.options().max_waiting_handlers;
+  for (std::size_t i = 0; i < most + 1000; ++i) {
+    a.tell(counter, Slow{100s});
+    if (i % 1000 == 0) pass(10ms);  // within the credit
+  }
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), most);
+  EXPECT_THAT(log, Contains(HasSubstr("what was told is dropped: too many")));
+  pass(100s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
+  EXPECT_TRUE(a.wait(a.ask(counter, Slow{1s}, 5s)).ok());
+}
+
+TEST_F(ProcessAsks, APeerKeepsOnlySoManyBytesInHandlersThatWait) {
+  constexpr std::size_t kBytes = 1U << 14;
+  options.window = {1U << 16, 1U << 18};
+  /// Keeps what it is sent.
+  class KeepingActor final : public Actor<Counter> {
+   public:
+    Total on(Add) { return {}; }
+    Total on(Slow) { return {}; }
+    Result<void> on(Boom) { return {}; }
+    Task<Blob> on(Blob blob) {
+      kept += blob.data.size();
+      co_await sleep(100s);
+      kept -= blob.data.size();
+      co_return Blob{};
+    }
+    std::size_t kept = 0;
+  };
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto keeping = b.spawn<KeepingActor>();
+  const auto& actor = static_cast<KeepingActor&>(*b.find(keeping.id.local));
+  const std::uint64_t most = b.options().max_waiting_bytes();
+  const Bytes blob = share(make_buffer(kBytes));
+  std::vector<Future<Blob>> asked;
+  for (std::size_t i = 0; i < 2 * most / kBytes; ++i) {
+    asked.push_back(a.ask(keeping, Blob{blob}, 200s));
+    pass(10ms);  // within the credit
+  }
+  EXPECT_GT(actor.kept, most - 2 * kBytes);
+  EXPECT_LE(actor.kept, most);
+  ASSERT_TRUE(asked.back().ready());
+  EXPECT_EQ(asked.back().take().error().code, Errc::overloaded);
+  asked.clear();
+  pass(1s);
+  EXPECT_TRUE(a.wait(a.ask(keeping, Blob{blob}, 200s)).ok());
 }
 
 TEST_F(ProcessAsks, TheEndOfAQuestionCostsTheSameHoweverManyHandlersWait) {

@@ -102,6 +102,12 @@ TEST_F(NodeTest, ItSpeaksForItsOwnProcessesOnly) {
   EXPECT_TRUE(reported("launcher#1 is muted: it is no process of this node's"));
 }
 
+TEST_F(NodeTest, OfWhatAProcessSaysOfItsEndItHandsOnNoMoreThanAFailuresWords) {
+  cluster.process().tell(spawn("a"), Fail{std::string(1U << 20, 'x')});
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(10)));
+  EXPECT_EQ(cluster.failure()->cause, std::string(4096, 'x'));
+}
+
 /// Those who look for another, from when their node asks the coordinator for it.
 class NodeQuests : public NodeTest {
  protected:
