@@ -8,7 +8,11 @@ namespace sterna::launcher {
 
 RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
                          Listener& listener)
-    : ranks_(job.ranks), tally_(record, file, job, listener), listener_(listener) {
+    : subsets_(file.evaluation.subsets.begin(), file.evaluation.subsets.end()),
+      ranks_(job.ranks),
+      job_steps_(job.steps),
+      tally_(record, file, job, listener),
+      listener_(listener) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == Role::kWorker) workers_.insert(actor.name);
     if (actor.role == Role::kInputReader) readers_.insert(actor.name);
@@ -46,6 +50,10 @@ void RunObserver::on(actors::Progress progress) {
 
 void RunObserver::on(actors::Evaluated evaluated) {
   if (!from_evaluator()) return;
+  // Each that is another one is kept.
+  if (evaluated.step > job_steps_ || !subsets_.contains(evaluated.subset)) {
+    return process().blame_sender("an evaluation of a step, or on a subset, that the job has not");
+  }
   tally_.evaluated(std::move(evaluated), now());
   listener_.changed();
 }

@@ -47,8 +47,10 @@ class RunObserver final : public Actor<actors::Observer> {
   std::set<std::string> workers_;
   std::set<std::string> readers_;
   std::set<std::string> servers_;
-  std::string evaluator_;  ///< empty: none
-  std::uint32_t ranks_;    ///< of the job
+  std::string evaluator_;          ///< empty: none
+  std::set<std::string> subsets_;  ///< that are evaluated
+  std::uint32_t ranks_;            ///< of the job
+  std::uint64_t job_steps_;
   RunTally tally_;
   Listener& listener_;
 };

@@ -11,6 +11,7 @@ namespace sterna::launcher {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -83,6 +84,20 @@ TEST_F(RunObserverTest, BelievesOfResultsOnlyTheEvaluator) {
   say("evaluator0", actors::JobFinished{"abc", "", 0});
   EXPECT_EQ(record_.result.evaluations.size(), 1U);
   EXPECT_TRUE(record_.finished);
+}
+
+TEST_F(RunObserverTest, KeepsNoEvaluationOfWhatTheJobHasNot) {
+  say("evaluator0", actors::Evaluated{.step = 10, .precision_at_1 = 0.5});
+  say("evaluator0", actors::Evaluated{.step = 11, .precision_at_1 = 0.9});  // of 10 steps
+  EXPECT_EQ(record_.result.evaluations.size(), 1U);
+  EXPECT_THAT(log, Contains("launcher: evaluator0#1 is muted: an evaluation of a step, or on a "
+                            "subset, that the job has not"));
+}
+
+TEST_F(RunObserverTest, KeepsNoEvaluationOnASubsetThatTheFileHasNot) {
+  say("evaluator0", actors::Evaluated{.step = 5, .precision_at_1 = 0.5, .subset = "train"});
+  say("evaluator0", actors::Evaluated{.step = 10, .precision_at_1 = 0.9});
+  EXPECT_THAT(record_.result.evaluations, IsEmpty());
 }
 
 TEST_F(RunObserverTest, BelievesOfAWorkersTensorsOnlyThatWorker) {
