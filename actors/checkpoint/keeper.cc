@@ -26,6 +26,8 @@ constexpr std::uint64_t kMostAhead = 1U << 20;
 constexpr std::uint64_t kSoonAhead = 2;
 /// So many versions are tried then: the first may be due while another is still written.
 constexpr int kSoonTries = 4;
+/// As many bytes as of the words of a failure.
+constexpr std::size_t kLongestError = 4096;
 /// A server that comes again is told of a version which may be the job's last.
 constexpr Duration kTellAgainAfter = std::chrono::seconds(1);
 
@@ -134,6 +136,7 @@ Task<Result<std::uint64_t>> CheckpointKeeper::name_next(std::uint64_t ahead) {
 
 Task<Result<bool>> CheckpointKeeper::name_version(std::uint64_t version) {
   const Duration patience = setup_.job.deadlines.step;
+  named_.insert(version);
   std::deque<Task<Result<KeepAnswer>>> answers;
   for (auto& server : servers_) answers.push_back(server.ask(KeepVersion{version}, patience));
   for (auto& worker : workers_) {
@@ -192,6 +195,12 @@ Task<Result<void>> CheckpointKeeper::on(PartWritten part) {
         fmt::format("a part of version {}, which the job has not", part.version));
     co_return {};
   }
+  // Of each something is kept until all have told of it.
+  if (!setup_.job.keeps(part.version) && !named_.contains(part.version)) {
+    process().blame_sender(fmt::format("a part of version {}, which is not kept", part.version));
+    co_return {};
+  }
+  part.error.resize(std::min(part.error.size(), kLongestError));
   // Which of the two it is may have changed since, with the actor's host.
   const bool its_own =
       part.file == part_file(actor) || part.file == own_part_file(part.version, actor);

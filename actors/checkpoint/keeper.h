@@ -163,11 +163,12 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   std::set<std::uint64_t> made_;  // by this one, removed or not
   std::map<std::uint64_t, MeasuredPrecision> precisions_;
   std::optional<SavedCheckpoint> copying_;
-  std::string copies_at_;      ///< who makes that copy
-  Condition copied_;           ///< or there will be none
-  std::uint64_t reached_;      ///< the newest version that anybody was heard to be at
-  std::uint64_t decided_ = 0;  ///< of versions up to this one nothing more is wanted
-  std::uint64_t settled_ = 0;  // the newest version of which it is known whether there is one
+  std::string copies_at_;          ///< who makes that copy
+  Condition copied_;               ///< or there will be none
+  std::set<std::uint64_t> named_;  ///< versions that others were asked to keep
+  std::uint64_t reached_;          ///< the newest version that anybody was heard to be at
+  std::uint64_t decided_ = 0;      ///< of versions up to this one nothing more is wanted
+  std::uint64_t settled_ = 0;      // the newest version of which it is known whether there is one
   Condition settles_;
 };
 

@@ -105,6 +105,22 @@ TEST_F(KeeperTest, APartIsCalledByAllOfItsWritersName) {
   EXPECT_THAT(blamed, ElementsAre(HasSubstr("a part called")));
 }
 
+TEST_F(KeeperTest, OfVersionsThatNobodyKeepsNothingIsHeard) {
+  setup.servers = {"server0", "server1"};
+  keep();
+  EXPECT_FALSE(says("server0", {.version = 5, .file = "", .error = "its disk is full"}).ok());
+  EXPECT_THAT(blamed, ElementsAre("a part of version 5, which is not kept"));
+  EXPECT_THAT(kept->said, IsEmpty());
+}
+
+TEST_F(KeeperTest, OfAnErrorNoMoreIsKeptThanOfAFailure) {
+  setup.servers = {"server0"};
+  keep();
+  EXPECT_TRUE(
+      says("server0", {.version = 4, .file = "", .error = std::string(1U << 20, 'x')}).ok());
+  EXPECT_THAT(kept->said, ElementsAre("no checkpoint of step 4: " + std::string(4096, 'x')));
+}
+
 TEST_F(KeeperTest, WhatIsYetToBeMeasuredStaysWhereTheBestDoes) {
   setup.servers = {"server0"};
   setup.job.evaluation.every = 8;
