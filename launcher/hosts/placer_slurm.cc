@@ -88,7 +88,8 @@ Result<std::string> given_directory(const std::string& given) {
 
 /// As people find it from here.
 std::string shown(const std::string& path) {
-  const fs::path near = fs::path(path).lexically_proximate(fs::current_path());
+  std::error_code failed;
+  const fs::path near = fs::path(path).lexically_proximate(fs::current_path(failed));
   return near.string().starts_with("..") ? path : near.string();
 }
 
@@ -101,7 +102,9 @@ class SlurmQueue final : public JobQueue {
                            const Submission& what) const override {
     STERNA_ASSIGN(const SlurmRequest request, slurm_request(file));
     SlurmScript script;
-    script.folder = fs::current_path().string();
+    std::error_code failed;
+    script.folder = fs::current_path(failed).string();
+    if (failed) return system_error("the folder that the job would begin in", failed.value());
     script.programs = own_programs();
     script.again = what.again.value_or(kTimesAgain);
     if (!what.data.empty()) script.data = fs::absolute(what.data).lexically_normal().string();

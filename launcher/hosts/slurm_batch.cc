@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 
 #include "launcher/cluster_file/placement.h"
 #include "launcher/text/shell_word.h"
@@ -60,6 +61,13 @@ std::vector<HostSection> equal_hosts(const ClusterFile& file, const HostSection&
   return hosts;
 }
 
+/// Of a file's name Slurm takes %j, %a and others for what it knows of the job, and %% for a %.
+std::string as_slurm_pattern(std::string_view path) {
+  std::string pattern;
+  for (const char c : path) pattern += c == '%' ? std::string("%%") : std::string(1, c);
+  return pattern;
+}
+
 }  // namespace
 
 Result<SlurmRequest> slurm_request(const ClusterFile& file) {
@@ -114,7 +122,7 @@ std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
   if (!file.cluster.partition.empty())
     option("--partition=" + quoted_for_shell(file.cluster.partition));
   option("--chdir=" + quoted_for_shell(script.folder));
-  option("--output=" + quoted_for_shell(output_beside(script.run_directory)));
+  option("--output=" + quoted_for_shell(as_slurm_pattern(output_beside(script.run_directory))));
   const bool can_go_on = file.trains() && file.checkpoint.on();
   if (can_go_on && script.again > 0) {
     option("--requeue");

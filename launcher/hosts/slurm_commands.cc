@@ -82,6 +82,12 @@ std::string slurm_words(const std::string& id, const SlurmJob& job) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (job.state == "PENDING") return fmt::format("job {} waits in the queue: {}", id, job.reason);
   if (job.state.empty()) return fmt::format("job {} is over; Slurm has forgotten it", id);
+  if (job.reason == "JobLaunchFailure" && job.over()) {
+    return fmt::format(
+        "job {} is over: {} after {}: a node could not begin it, as where the folder that its "
+        "output goes to is not on that node, too",
+        id, word, job.elapsed);
+  }
   if (job.over()) return fmt::format("job {} is over: {} after {}", id, word, job.elapsed);
   return fmt::format("job {} is {} on {} since {}", id, word, job.nodes, job.elapsed);
 }

@@ -218,6 +218,7 @@ Result<void> RunDirectory::check(const RunDirectoryOptions& options) {
   if (!own && folder && options.goes_on) return {};
   if (!own && std::filesystem::exists(path, ignored)) return is_taken(path);
   const std::filesystem::path at = nearest_there(path);
+  if (at.empty()) return cannot_create(path, ENOENT);  // there is no current folder
   if (!std::filesystem::is_directory(at, ignored)) return cannot_create(path, ENOTDIR);
   if (faccessat(AT_FDCWD, at.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     return cannot_create(path, errno);

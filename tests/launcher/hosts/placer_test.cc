@@ -204,6 +204,15 @@ TEST_F(SlurmSubmission, LeavesAnothersScriptAsItIs) {
   EXPECT_TRUE(submit(folder_ / "run").ok()) << "that of the run that goes on there is its own";
 }
 
+TEST_F(SlurmSubmission, FromAFolderThatIsGoneIsAnError) {
+  std::filesystem::remove(folder_ / "here");
+  const auto job = submit(folder_ / "run");
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().message,
+            "the folder that the job would begin in: No such file or directory");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run.sbatch"));
+}
+
 TEST_F(SlurmSubmission, ThatIsRefusedMayBeTriedAgain) {
   takes_scripts(false);
   const auto refused = submit(folder_ / "run");

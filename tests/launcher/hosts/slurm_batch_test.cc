@@ -66,6 +66,15 @@ TEST(SlurmScript, AsksForWhatTheActorsNeedAndHoldsTheFile) {
   EXPECT_THAT(text, testing::HasSubstr(R"(--chdir='/data/o'\''hara')"));
 }
 
+TEST(SlurmScript, WritesBesideTheRunWhateverSlurmTakesForASignInItsName) {
+  const std::string text =
+      slurm_script(by_resources(1), {}, {"/50%j", {"/opt/sterna"}, "", "/50%j/1", 5});
+  for (const char* line : {"#SBATCH --chdir='/50%j'\n", "#SBATCH --output='/50%%j/1.out'\n",
+                           "run /dev/stdin --run-dir '/50%j/1'"}) {
+    EXPECT_THAT(text, testing::HasSubstr(line));
+  }
+}
+
 TEST(SlurmScript, OfARunThatKeepsCheckpointsGoesBackIntoTheQueue) {
   ClusterFile file = by_resources(1);
   const SlurmScript script{"/data", {"/opt/sterna"}, "", "/runs/1", 5};

@@ -66,6 +66,14 @@ TEST_F(SlurmCommands, ThatDoNotAnswerAreNoEndOfAJob) {
   EXPECT_EQ(slurm_job(machine_, "7").error().message, "Unable to contact slurm controller");
 }
 
+TEST(SlurmJob, ThatNoNodeCouldBeginSaysWhereToLook) {
+  EXPECT_EQ(slurm_words("7", {"FAILED", "NonZeroExitCode", "0:01", "a"}),
+            "job 7 is over: failed after 0:01");
+  EXPECT_EQ(slurm_words("7", {"FAILED", "JobLaunchFailure", "0:00", "a"}),
+            "job 7 is over: failed after 0:00: a node could not begin it, as where the folder that "
+            "its output goes to is not on that node, too");
+}
+
 TEST(SlurmJob, IsOverInEveryStateInWhichNothingOfItRuns) {
   SlurmJob job;
   for (const char* over : {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL"}) {

@@ -131,6 +131,19 @@ TEST_F(RunDirectoryTest, WhatCannotBeMadeIsSeenWithoutMakingAnything) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/a"));
 }
 
+TEST_F(RunDirectoryTest, WhereThereIsNoCurrentFolderItSaysSo) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::create_directory(folder_.path() + "/gone");
+  std::filesystem::current_path(folder_.path() + "/gone");
+  std::filesystem::remove(folder_.path() + "/gone");
+  RunDirectoryOptions mine = options();
+  mine.parent = "runs";
+  const Result<void> can = RunDirectory::check(mine);
+  std::filesystem::current_path(before);
+  ASSERT_FALSE(can.ok());
+  EXPECT_THAT(can.error().message, EndsWith("runs: No such file or directory"));
+}
+
 TEST_F(RunDirectoryTest, OneThatIsThereWillDoForARunThatGoesOnInIt) {
   RunDirectoryOptions mine = options();
   mine.explicit_path = folder_.path() + "/run";
