@@ -20,6 +20,8 @@ namespace {
 
 constexpr int kSshFailed = 255;  // as ssh(1) has it; of sterna itself no exit code is that high
 constexpr int kNoSsh = 127;
+/// Comes before the answer: what a login shell prints at its start is none of it.
+constexpr std::string_view kAnswer = "STERNA answers\n";
 
 /// Ctrl-C reaches ssh as well, whose end is then ours: while it lives we do not end by it.
 class InterruptLeftToSsh {
@@ -130,13 +132,16 @@ int run_via(const Elsewhere& there, const std::vector<std::string>& arguments,
 Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,
                             const std::vector<std::string>& arguments, Duration patience) {
   STERNA_ASSIGN(std::string script, script_for(there, arguments));
-  const ShellQuestion question{there.ssh, there.ssh, std::move(script)};
+  const ShellQuestion question{there.ssh, there.ssh,
+                               fmt::format("printf '{}'; {}", kAnswer, script)};
   const std::vector<ShellAnswer> answers = ask_shells(machine, {question}, patience);
   const ShellAnswer& answer = answers.front();
-  if (!answer.exit || answer.output.empty()) {
+  const std::size_t mark = answer.output.find(kAnswer);
+  std::string text = mark == std::string::npos ? "" : answer.output.substr(mark + kAnswer.size());
+  if (!answer.exit || text.empty()) {
     return Error{Errc::unavailable, shell_trouble(question, answer)};
   }
-  return answer.output;
+  return text;
 }
 
 }  // namespace sterna::launcher

@@ -56,10 +56,13 @@ class ProcessLines {
       : host_(std::move(host)), found_(found) {}
 
   void take(const std::string& line) {
-    std::istringstream words(line);
+    // A login shell that prints without a line end comes before our word.
+    const std::size_t mark = line.find("STERNA ");
+    if (mark == std::string::npos) return;
+    std::istringstream words(line.substr(mark));
     std::string sterna, kind;
     std::int64_t pid = 0;
-    if (!(words >> sterna >> kind >> pid) || sterna != "STERNA") return;
+    if (!(words >> sterna >> kind >> pid)) return;
     if (kind == "process") take_process(words, pid);
     if (kind == "log" && !found_.empty() && found_.back().pid == pid) {
       std::getline(words >> std::ws, found_.back().log);

@@ -67,6 +67,23 @@ TEST_F(AskVia, AsksTheNewestOfSeveral) {
   EXPECT_EQ(ask({"version"}).value(), "new 1: version\n");
 }
 
+TEST_F(AskVia, HearsNothingOfWhatALoginShellPrintsBefore) {
+  install("one", "it got");
+  std::ofstream(folder_ / "ssh") << "#!/bin/sh\nprintf 'Welcome {\\nhost$ '\nexec /bin/sh -s\n";
+  fs::permissions(folder_ / "ssh", fs::perms::owner_all);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (folder_.path() + ":" + path).c_str(), 1);
+  const Result<std::string> answer =
+      ask_via(machine_, {.ssh = "a", .work = "~/work"}, {"status"}, 10s);
+  install("one", ">/dev/null");
+  const Result<std::string> nothing =
+      ask_via(machine_, {.ssh = "a", .work = "~/work"}, {"status"}, 10s);
+  ::setenv("PATH", path.c_str(), 1);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(*answer, "it got 1: status\n");
+  EXPECT_FALSE(nothing.ok());
+}
+
 TEST_F(AskVia, SendsNoWordThatAShellWouldRead) {
   for (const char* word : {"a;b", "$(id)", "a b", "`id`", "x'y"}) {
     const Result<std::string> answer = ask({"status", word});

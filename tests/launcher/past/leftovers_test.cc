@@ -3,11 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/launcher/past/fake_actor.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {
@@ -40,6 +44,29 @@ TEST_F(Leftovers, AreFoundByTheirCommandLines) {
   EXPECT_EQ(found[0].pid, actor.pid());
   EXPECT_EQ(found[0].log, actor.log());
   EXPECT_FALSE(found[0].keeps);
+}
+
+TEST_F(Leftovers, AreFoundBehindWhatALoginShellPrints) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "ssh") << R"sh(#!/bin/sh
+cat >/dev/null
+echo Welcome
+printf 'ready> '
+echo STERNA process 7 /bin/sterna __process node-a fedcba9876543210 0
+echo STERNA log 7 /runs/x/logs/node-a.log
+echo STERNA listed
+)sh";
+  std::filesystem::permissions(folder / "ssh", std::filesystem::perms::owner_all);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  std::vector<std::string> errors;
+  const std::vector<HostProcess> found = processes_on(machine_, {{"a", "a", ""}}, errors);
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_THAT(errors, IsEmpty());
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].name, "node-a");
+  EXPECT_EQ(found[0].pid, 7);
+  EXPECT_EQ(found[0].log, "/runs/x/logs/node-a.log");
 }
 
 TEST_F(Leftovers, AreKilledWhereTheyDoNotEndInTime) {
