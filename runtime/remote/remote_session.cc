@@ -261,6 +261,12 @@ std::string explain_step(const std::string& host, std::string_view errors,
 std::string explain_connection(const std::string& host, const std::vector<std::string>& command,
                                std::string_view errors, const ProcessExit& exit) {
   const std::string& destination = command.empty() ? host : command.back();
+  // Of a jump host that refuses, ssh's last line says only that nobody is behind it.
+  const auto line_with = [&](std::string_view words) {
+    const std::size_t at = errors.find(words);
+    const std::size_t begin = errors.rfind('\n', at) + 1;
+    return errors.substr(begin, errors.find_first_of("\r\n", at) - begin);
+  };
   const auto says = [&](std::string_view words) {
     return errors.find(words) != std::string_view::npos;
   };
@@ -282,7 +288,7 @@ std::string explain_connection(const std::string& host, const std::vector<std::s
   if (says("Permission denied")) {
     return fmt::format(
         "{}: ssh asks for a password or refuses the key ({}); let a key in: ssh-copy-id {}", host,
-        last, destination);
+        line_with("Permission denied"), destination);
   }
   if (says("cannot start ssh")) {
     return fmt::format("{}: {}; install ssh on this machine (openssh-client), or put it on PATH",

@@ -236,6 +236,9 @@ TEST(ExplainConnection, SaysWhatSshMeansAndWhatToDo) {
                         "verification failed.\n"),
               AllOf(HasSubstr("has changed"), HasSubstr("ssh-keygen -R node2")));
   EXPECT_THAT(explained("me@node2: Permission denied (publickey).\n"), HasSubstr("ssh-copy-id"));
+  EXPECT_THAT(explained("hello\r\nme@jump: Permission denied (password).\r\nConnection closed by "
+                        "UNKNOWN port 65535\r\n"),
+              HasSubstr("refuses the key (me@jump: Permission denied (password).)"));
   EXPECT_THAT(explained("ssh: Could not resolve hostname node2: Name or service not known\n"),
               HasSubstr("nobody knows the name node2"));
   EXPECT_THAT(explained("ssh: connect to host node2 port 22: Connection refused\n"),
