@@ -51,7 +51,10 @@ void RememberedRun::ended(int exit, const std::string& last_words, const std::st
   state_.operators.clear();
   state_.ended = last_words;
   state_.exit = exit;
-  if (states_->write(state_)) states_.reset();
+  if (const Result<void> written = states_->write(state_); !written)
+    console_.say(written.error().message);
+  // Where its disk is full, what stands there still leads to its directory and its checkpoints.
+  states_.reset();
 }
 
 void RememberedRun::write_again() {
