@@ -1,5 +1,6 @@
 // ByteWindow: how many bytes an actor may have under way at once, say in questions to one peer. Who
-// sends more waits here, in order, and not in the queue of a link, which ends it when it is full.
+// sends more waits here, in order, and not in the queue of a link: when that is full, what is asked
+// ends as overloaded, and what is told is dropped.
 //
 //   auto wait = window_.take(packet.size());
 //   const ByteWindow::Share share = co_await wait;

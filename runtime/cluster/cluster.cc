@@ -47,6 +47,24 @@ ClusterOptions as_sent(ClusterOptions options) {
   options.coordinator_restarts = as_sent(options.coordinator_restarts);
   return options;
 }
+
+std::string hosts_text(const ClusterOptions& options) {
+  std::vector<std::string_view> names;
+  for (const HostOptions& host : options.hosts) names.emplace_back(host.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Before anything is told the coordinator, which takes an actor that cannot start for the run's
+/// failure.
+Result<void> check_host(const ClusterOptions& options, const ActorSpec& spec) {
+  const bool known =
+      spec.host.empty() ||
+      std::ranges::find(options.hosts, spec.host, &HostOptions::name) != options.hosts.end();
+  if (known) return {};
+  return Error{Errc::not_found,
+               fmt::format("{} cannot start: the run has no host \"{}\"; it has {}", spec.name,
+                           spec.host, hosts_text(options))};
+}
 }  // namespace
 
 std::string describe(const ProcessDown& down) {
@@ -323,10 +341,8 @@ Result<AddNode> Cluster::node_wanted(const std::string& host) const {
   if (!settled_) return Error{Errc::unavailable, "the run is only starting: ask again"};
   const auto found = std::ranges::find(options_.hosts, host, &HostOptions::name);
   if (found != options_.hosts.end()) return node_of(*found);
-  std::vector<std::string_view> names;
-  for (const HostOptions& known : options_.hosts) names.emplace_back(known.name);
   return Error{Errc::not_found, fmt::format("the run's file has no host \"{}\"; it has {}", host,
-                                            fmt::join(names, ", "))};
+                                            hosts_text(options_))};
 }
 
 void Cluster::node_came(const std::string& host, ProcessId node) {
@@ -446,6 +462,7 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
 
 Result<std::vector<Started>> Cluster::start_all(const std::vector<ActorSpec>& specs) {
   STERNA_TRY(is_there());
+  for (const ActorSpec& spec : specs) STERNA_TRY(check_host(options_, spec));
   const bool settled = std::exchange(settled_, false);
   for (const ActorSpec& spec : specs) starts_.insert(spec.name);
   Result<std::vector<Started>> started = start_at_once(specs);

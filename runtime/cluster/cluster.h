@@ -134,7 +134,8 @@ class Cluster {
   /// and after stop(), what asks the run is answered with unavailable.
   Result<void> start();
   /// Starts actors, all at once as far as they find room on the way (64 MiB), and waits until all
-  /// are ready. The first failure is the answer.
+  /// are ready. The first failure is the answer, and the run's, but not_found for a host that the
+  /// run does not have: then none has been started.
   Result<std::vector<Started>> start_actors(const std::vector<ActorSpec>& specs);
   /// One actor of a type in the registry, with an interface of I; one with another is ended again.
   /// That it did not start is this caller's error, and no failure of the run. Also actor_down: it
@@ -152,7 +153,7 @@ class Cluster {
   Result<ActorRef<I>> find(const std::string& name, Duration patience) {
     patience = std::min(patience, kMostTime);
     STERNA_ASSIGN(Found found, ask_coordinator(Find{name, patience}, patience + kControlDeadline));
-    return found.actor.as<I>();
+    return found.actor.as<I>().in(name);
   }
   /// Asks an actor and waits. That the run has failed does not end it: the actor's answer, or its
   /// own death, says more to who asked. Interrupted, it does.
@@ -164,7 +165,8 @@ class Cluster {
     if (!future.ready()) return Error{Errc::cancelled, "interrupted"};
     return future.take();
   }
-  /// Gives an actor of this process a name that the run's actors can find. Before they start.
+  /// Gives an actor of this process a name that the run's actors can find, which is like theirs.
+  /// Before they start.
   Result<void> publish(const std::string& name, const AnyRef& actor);
   /// Where an operator dials; after start().
   const Contact& coordinator() const { return coordinator_; }

@@ -547,6 +547,10 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
 
 Task<Result<void>> CoordinatorActor::on(Publish publish) {
   STERNA_CO_TRY(from_launcher());
+  STERNA_CO_TRY(check_name(publish.name));
+  if (!publish.actor.id) {
+    co_return Error{Errc::invalid_argument, "no actor was given for the name " + publish.name};
+  }
   const auto known = published_.find(publish.name);
   const bool again =
       self_.identity.incarnation > 1 && known != published_.end() && known->second == publish.actor;

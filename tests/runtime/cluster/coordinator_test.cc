@@ -111,8 +111,11 @@ TEST_F(CoordinatorTest, AnActorOfAnotherInterfaceThanIsAskedForIsEndedAndTheRunG
 TEST_F(CoordinatorTest, AnActorOnAHostThatIsNotOfTheRunSaysSo) {
   const auto started = cluster.start_actors({{"a", "peer", pack(PeerArgs{}), "elsewhere"}});
   ASSERT_FALSE(started.ok());
-  EXPECT_EQ(started.error().code, Errc::unavailable);
-  EXPECT_EQ(started.error().message, "a cannot start: nobody is called 'node-elsewhere'");
+  EXPECT_EQ(started.error().code, Errc::not_found);
+  EXPECT_EQ(started.error().message,
+            "a cannot start: the run has no host \"elsewhere\"; it has localhost");
+  EXPECT_TRUE(cluster.spawn<Peer>("a", "peer", PeerArgs{}).ok());
+  EXPECT_FALSE(cluster.failure().has_value());
 }
 
 TEST_F(CoordinatorTest, AnActorThatIsNotReadyInTimeIsEnded) {
@@ -127,6 +130,8 @@ TEST_F(CoordinatorTest, TheLaunchersOwnActorsAreFoundByTheirNames) {
   const auto own = cluster.process().spawn<PeerActor>(PeerArgs{7, ""});
   ASSERT_TRUE(cluster.publish("board", own).ok());
   EXPECT_EQ(cluster.publish("board", own).error().code, Errc::already_exists);
+  EXPECT_EQ(cluster.publish("a board", own).error().code, Errc::invalid_argument);
+  EXPECT_EQ(cluster.publish("nothing", AnyRef()).error().code, Errc::invalid_argument);
   const ActorRef<Peer> z = spawn("z");
   EXPECT_EQ(cluster.ask(z, Relay{"board", 1}, seconds(5))->value, 8);
 }
