@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "launcher/commands/command.h"
+#include "launcher/commands/help/help_width.h"
 #include "launcher/commands/version.h"
 #include "launcher/text/nearest.h"
+#include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
 namespace {
@@ -83,7 +85,7 @@ class CommandLine {
     } catch (const CLI::Success& wanted) {  // --help and --version
       std::ostringstream text;
       app_.exit(wanted, text, text);
-      return context_.console.result(text.str());
+      return context_.console.result(wrapped_help(text.str(), help_width(context_.console.out)));
     } catch (const CLI::ParseError& error) {
       // An option nobody knows explains what is missing better than what is missing does.
       if (!unexpected().empty()) return complain(unexpected());
@@ -97,7 +99,8 @@ class CommandLine {
     if (!unexpected().empty()) return complain(unexpected());
     if (chosen_ != nullptr) return chosen_->run(context_);
     if (deepest() == &app_) {
-      std::fputs(app_.help().c_str(), context_.console.err);
+      const std::size_t width = help_width(context_.console.err);
+      std::fputs(wrapped_help(app_.help(), width).c_str(), context_.console.err);
       return kExitBadInput;
     }
     return usage_error(fmt::format("say which: {}", fmt::join(command_names(deepest()), ", ")));
@@ -161,7 +164,8 @@ class CommandLine {
       about = about->get_subcommand(word);
     }
     const CLI::App* parent = about->get_parent();
-    return context_.console.result(about->help(parent ? full_name(parent) : ""));
+    return context_.console.result(wrapped_help(about->help(parent ? full_name(parent) : ""),
+                                                help_width(context_.console.out)));
   }
 
   CLI::App* deepest() {

@@ -123,6 +123,57 @@ std::string cut(std::string_view text, std::size_t width, std::string_view mark)
   return result;
 }
 
+namespace {
+
+/// Behind a name, "  --json    Print ...".
+std::string wrapped_line(std::string_view line, std::size_t width) {
+  constexpr std::size_t kLittle = 6;  // where the description's own place leaves too few columns
+  const std::size_t name = line.find_first_not_of(' ');
+  const std::size_t gap = line.find("  ", name);
+  std::size_t begin = gap == std::string_view::npos ? name : line.find_first_not_of(' ', gap);
+  std::string text(line.substr(0, begin));
+  std::size_t indent = begin;
+  if (begin > width / 2) {
+    indent = kLittle;
+    text = gap == std::string_view::npos ? "" : std::string(line.substr(0, gap)) + "\n";
+    text.append(indent, ' ');
+  }
+  std::size_t column = indent;
+  while (begin < line.size()) {
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    const std::string_view word = line.substr(begin, end - begin);
+    const bool first = column == indent;
+    if (!first && column + 1 + columns(word) > width) {
+      text += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!first) {
+      text += ' ';
+      ++column;
+    }
+    text += word;
+    column += columns(word);
+    begin = end + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string wrapped_help(std::string_view text, std::size_t width) {
+  std::string lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    // What goes on below a description goes where that has gone.
+    const bool deep = !line.empty() && line.find_first_not_of(' ') > width / 2;
+    const bool stays = (columns(line) <= width && !deep) || line.starts_with("  sterna ");
+    lines += stays ? std::string(line) : wrapped_line(line, width);
+    if (end < text.size()) lines += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string printable(std::string_view text) {
   std::string result;
   for_each_character(text, [&](std::string_view sequence, std::size_t) {

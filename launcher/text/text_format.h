@@ -27,6 +27,9 @@ std::string seconds_text(double seconds);
 std::size_t columns(std::string_view text);
 /// The first `width` columns of `text`; where something is cut off, the last one is `mark`.
 std::string cut(std::string_view text, std::size_t width, std::string_view mark);
+/// Help of several lines with none longer than `width`, where blanks let it end there: what goes on
+/// begins below the description. Lines with a command of `sterna`, to be copied, stay as they are.
+std::string wrapped_help(std::string_view text, std::size_t width);
 /// `text` without what could move the cursor: control characters and escape sequences become '?',
 /// tabs a blank, bytes that are not UTF-8 '?'.
 std::string printable(std::string_view text);

@@ -3,7 +3,9 @@
 #include "launcher/cluster_file/keys.h"
 #include "launcher/commands/command.h"
 #include "launcher/commands/help/completion.h"
+#include "launcher/commands/help/help_width.h"
 #include "launcher/scrape/exposition.h"
+#include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
 
@@ -22,17 +24,19 @@ Command help_command() {
                                        ? Result<std::vector<SectionDescription>>(describe_keys())
                                        : describe_keys(*word);
             if (!described) return context.console.report(described.error());
-            return context.console.result(*markdown ? keys_as_markdown(*described)
-                                                    : keys_as_text(*described));
+            if (*markdown) return context.console.result(keys_as_markdown(*described));
+            return context.console.result(
+                wrapped_help(keys_as_text(*described), help_width(context.console.out)));
           },
       .examples = {"sterna help keys gradient", "sterna help keys job.precision"}};
-  const Command metrics = {
-      "metrics",
-      "Every metric that [metrics] prometheus shows",
-      {{"--markdown", markdown.get(), "As a Markdown table"}},
-      [markdown](const Context& context) {
-        return context.console.result(*markdown ? metrics_as_markdown() : metrics_as_text());
-      }};
+  const Command metrics = {"metrics",
+                           "Every metric that [metrics] prometheus shows",
+                           {{"--markdown", markdown.get(), "As a Markdown table"}},
+                           [markdown](const Context& context) {
+                             if (*markdown) return context.console.result(metrics_as_markdown());
+                             return context.console.result(
+                                 wrapped_help(metrics_as_text(), help_width(context.console.out)));
+                           }};
   const Command scripts = {
       .name = "completion",
       .help = "A script by which a shell completes sterna's command line",

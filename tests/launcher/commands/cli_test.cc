@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "tests/temporary_folder.h"
@@ -63,6 +64,17 @@ class CliTest : public testing::Test {
 
   TemporaryFolder folder_;
 };
+
+TEST_F(CliTest, HelpIsAsNarrowAsTheTerminal) {
+  setenv("COLUMNS", "60", 1);
+  for (const char* asked : {"--help", "run --help", "help run", "help keys", "help metrics"}) {
+    std::istringstream lines(sterna(asked).out);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_TRUE(line.size() <= 60 || line.starts_with("  sterna ")) << asked << ": " << line;
+    }
+  }
+  unsetenv("COLUMNS");
+}
 
 TEST_F(CliTest, HelpShowsExamplesAndCommands) {
   const Outcome outcome = sterna("--help");

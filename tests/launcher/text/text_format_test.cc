@@ -91,5 +91,22 @@ TEST(ValidUtf8, LosesNothingButBytesThatAreNone) {
   EXPECT_EQ(valid_utf8("a\xFF\xE6\x97"), "a???");
 }
 
+TEST(WrappedHelp, GoesOnBelowTheDescription) {
+  EXPECT_EQ(wrapped_help("Options:\n  --json  Print it as one line of JSON\n", 24),
+            "Options:\n  --json  Print it as\n          one line of\n          JSON\n");
+}
+
+TEST(WrappedHelp, HasDescriptionsOfTheirOwnWhereTheirColumnLeavesTooLittle) {
+  EXPECT_EQ(wrapped_help("  --run-dir DIR   Where the logs go\n                  or come from", 20),
+            "  --run-dir DIR\n      Where the logs\n      go\n      or come from");
+  EXPECT_EQ(wrapped_help("  --run-dir DIR   Where the logs go\n                  a b", 20),
+            "  --run-dir DIR\n      Where the logs\n      go\n      a b");
+}
+
+TEST(WrappedHelp, LeavesCommandsAndWhatFitsAsTheyAre) {
+  const std::string text = "a word  and another\n\n  sterna run FILE --set job.steps=500\n";
+  EXPECT_EQ(wrapped_help(text, 20), text);
+}
+
 }  // namespace
 }  // namespace sterna::launcher
