@@ -231,9 +231,9 @@ Result<std::vector<KeptArray>> DeviceElastic::kept(nets::Net& net) {
   return all;
 }
 
-Result<void> DeviceElastic::restored(nets::Net& net) {
+Result<void> DeviceElastic::restored(nets::Net& net, bool place) {
   if (!nesterov_) STERNA_TRY(optimizer_.restore(net));
-  return copy_own(net, true);
+  return place ? copy_own(net, true) : Result<void>();
 }
 
 Result<void> DeviceElastic::copy_statistic(nets::Net& net, std::uint32_t index, bool to_device) {

@@ -34,7 +34,7 @@ class DeviceElastic final : public DeviceLocalSteps {
   Result<void> came(nets::Net& net, const TableChunk& place,
                     std::span<const float> theirs) override;
   Result<std::vector<KeptArray>> kept(nets::Net& net) override;
-  Result<void> restored(nets::Net& net) override;
+  Result<void> restored(nets::Net& net, bool place) override;
 
  private:
   /// As elastic.cc has them. What the host sends of a chunk lies in `here` until its event.

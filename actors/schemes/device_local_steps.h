@@ -38,8 +38,8 @@ class DeviceLocalSteps {
                             std::span<const float> theirs) = 0;
   /// As LocalSteps::kept(), read from the device into arrays that stay.
   virtual Result<std::vector<KeptArray>> kept(nets::Net& net) = 0;
-  /// What kept() gave is of a checkpoint now.
-  virtual Result<void> restored(nets::Net& net) = 0;
+  /// What kept() gave is of a checkpoint now; without `place` the slots alone are.
+  virtual Result<void> restored(nets::Net& net, bool place) = 0;
 
  protected:
   const RankStep& step() const { return step_; }

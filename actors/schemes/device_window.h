@@ -35,7 +35,7 @@ class DeviceWindow final : public DeviceLocalSteps {
   Result<void> came(nets::Net& net, const TableChunk& place,
                     std::span<const float> theirs) override;
   Result<std::vector<KeptArray>> kept(nets::Net& net) override { return optimizer_.slots(net); }
-  Result<void> restored(nets::Net& net) override { return optimizer_.restore(net); }
+  Result<void> restored(nets::Net& net, bool /*place*/) override { return optimizer_.restore(net); }
 
  private:
   struct Tensor {

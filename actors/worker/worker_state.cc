@@ -1,7 +1,9 @@
 // What of a worker's ranks goes into checkpoints, and comes from them.
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -183,13 +185,12 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
       lacks_place = true;
     }
   }
-  if (lacks_slots || lacks_place) {
+  std::vector<std::string_view> anew;
+  if (lacks_place) anew.emplace_back("its parameters");
+  if (lacks_slots) anew.emplace_back(has_slots ? "some of its slots" : "its slots");
+  if (!anew.empty()) {
     log(fmt::format("the checkpoint lacks what rank {} has of its own steps: {} start anew",
-                    rank.rank,
-                    !lacks_slots  ? "its parameters"
-                    : lacks_place ? "its parameters and slots"
-                    : has_slots   ? "some of its slots"
-                                  : "its slots"));
+                    rank.rank, fmt::join(anew, " and ")));
   }
   if (lacks_slots && !has_slots) {
     rank.slots_begin = job.first_own_step();
@@ -197,7 +198,7 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
     // With a shorter window than the one that it was noted in it may lie behind where the rank is.
     rank.slots_begin = std::min(step_of(note), job.first_own_step());
   }
-  if (own < all && !lacks_place) STERNA_CO_TRY(rank.net->restored());
+  if (own < all) STERNA_CO_TRY(rank.net->restored(!lacks_place));
   rank.net->restore(std::move(state));
   co_return {};
 }

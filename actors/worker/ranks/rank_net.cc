@@ -350,11 +350,12 @@ Result<std::vector<KeptArray>> RankNet::kept() {
   return local_ == nullptr ? std::vector<KeptArray>() : local_->kept();
 }
 
-Result<void> RankNet::restored() {
-  if (replica_->alone() != nullptr) return replica_->restored_alone();
+Result<void> RankNet::restored(bool place) {
+  if (replica_->alone() != nullptr) return replica_->restored_alone(place);
+  if (!place) return {};
   for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
-    const TableTensor& place = table_->tensors[tensor];
-    if (place.spec.role == nets::Role::statistic || place.frozen) continue;
+    const TableTensor& one = table_->tensors[tensor];
+    if (one.spec.role == nets::Role::statistic || one.frozen) continue;
     local_->restored(tensor, replica_->values(tensor));
   }
   return {};

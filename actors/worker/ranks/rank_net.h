@@ -109,8 +109,9 @@ class RankNet final : private nets::GradientSink {
   /// Where it has steps of its own: LocalSteps::kept().
   /// Errors: a device's.
   Result<std::vector<KeptArray>> kept();
-  /// Before anything has come: that is a checkpoint's now.
-  Result<void> restored();
+  /// Before anything has come: that is a checkpoint's now; without `place`, where an elastic rank
+  /// is, its slots alone are.
+  Result<void> restored(bool place);
 
   /// From any thread: false once the backward pass of the current step has ended.
   bool computing() const { return computing_.load(std::memory_order_acquire); }

@@ -89,7 +89,7 @@ class Replica final : private nets::GradientSink {
         0, [](kernels::DeviceStream& stream, float*) { return stream.finish(); });
   }
   Result<std::vector<KeptArray>> kept_alone() { return alone_->kept(*net_); }
-  Result<void> restored_alone() { return alone_->restored(*net_); }
+  Result<void> restored_alone(bool place) { return alone_->restored(*net_, place); }
   /// Puts the step of a tensor from version `step` on its way; as take(), once all that is to be
   /// gathered of it is on the stream of exchanged().
   void step(std::uint32_t tensor, std::uint64_t step);

@@ -201,6 +201,25 @@ TEST_F(WindowsOnDevices, AndWithParametersOfTheirOwn) {
   }
 }
 
+TEST_F(WindowsOnDevices, SlotsGoAlongFromACheckpointThatHasNoParametersOfARanksOwn) {
+  job.net = nets::kFixedGradientsName;
+  job.hidden = {1, 70, 3};
+  job.steps = 12;
+  job.checkpoint.every_steps = 4;
+  job.checkpoint.keep = 10;
+  job.checkpoint.folder = folder_.string();
+  std::filesystem::create_directories(folder_);
+  weights = (folder_ / "weights.safetensors").string();
+  choose("local_sgd");
+  ASSERT_FALSE(hash_of(on_cpus()).empty());
+  choose("aeasgd");
+  ASSERT_FALSE(resumed(4, on_cpus()).empty());
+  EXPECT_THAT(log, testing::Contains(HasSubstr("of its own steps: its parameters start anew")));
+  const auto expected = fixed_tensors(weights);
+  ASSERT_FALSE(resumed(4, on({.seed = 5})).empty());
+  EXPECT_EQ(fixed_tensors(weights), expected);
+}
+
 TEST_F(WindowsOnDevices, AFaultInMidWindowEndsTheWorkerWithItsCause) {
   choose("local_sgd");
   for (const std::uint64_t after : {100, 700, 1500}) {
