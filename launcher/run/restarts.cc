@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <set>
 
 #include "launcher/job/resume.h"
 #include "launcher/text/console.h"
@@ -25,18 +24,19 @@ void note_first_step(std::vector<Restart>& made, Time lost_at, const JobOutcome&
   made.back().seconds = in_seconds(*outcome.record.first_step_seen - lost_at);
 }
 
-/// Evaluations that were due on the way to `step`, from where all go on, and were not made: they
-/// were skipped, or the evaluator had yet to come to them.
-std::uint64_t skipped_until(std::int64_t step, const JobOutcome& outcome, const ClusterFile& file) {
+/// Those of evaluations that were due on the way to `step`, from where all go on, and were not
+/// made: they were skipped, or the evaluator had yet to come to them.
+std::set<std::int64_t> skipped_until(std::int64_t step, const JobOutcome& outcome,
+                                     const ClusterFile& file) {
   const RunResult& result = outcome.record.result;
   const auto every = static_cast<std::int64_t>(file.evaluation.every);
-  if (every == 0 || file.evaluation.every_seconds > 0) return 0;
   std::set<std::int64_t> left;
+  if (every == 0 || file.evaluation.every_seconds > 0) return left;
   for (std::int64_t due = (result.first_step / every + 1) * every; due <= step; due += every) {
     left.insert(due);
   }
   for (const EvaluationResult& one : result.evaluations) left.erase(one.step);
-  return left.size();
+  return left;
 }
 
 }  // namespace
@@ -65,7 +65,9 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   missed_ += outcome.record.result.missed_checkpoints;
   missed_copies_ += outcome.record.result.missed_copies;
   left_out_ = std::max(left_out_, outcome.record.result.left_out_examples);
-  skipped_ += skipped_until(step, outcome, job.file);
+  std::erase_if(skipped_steps_, [&](std::int64_t one) { return one > step; });
+  skipped_steps_.merge(skipped_until(step, outcome, job.file));
+  if (job.file.evaluation.every_seconds > 0) skipped_ += outcome.record.result.skipped_evaluations;
   late_packets_ += outcome.record.result.late_packets;
   lost_losses_ += outcome.record.result.lost_losses;
   lost_histograms_ += outcome.record.result.lost_histograms;
@@ -84,7 +86,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
 
 RunStatus Restarts::whole(RunStatus last) const {
   last.elapsed_seconds += in_seconds(trained_);
-  last.skipped_evaluations += skipped_;
+  last.skipped_evaluations += skipped_ + skipped_steps_.size();
   last.late_packets += late_packets_;
   last.actor_restarts += actor_restarts_.size();
   last.relinked += relinked_;
@@ -104,7 +106,7 @@ void Restarts::complete(JobOutcome& outcome) const {
                                actor_restarts_.end());
   result.lost_workers.insert(result.lost_workers.begin(), lost_workers_.begin(),
                              lost_workers_.end());
-  result.skipped_evaluations += skipped_;
+  result.skipped_evaluations += skipped_ + skipped_steps_.size();
   result.late_packets += late_packets_;
   result.missed_checkpoints += missed_;
   result.missed_copies += missed_copies_;

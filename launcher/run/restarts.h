@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,9 @@ class Restarts {
   std::uint64_t missed_ = 0;  ///< checkpoints, until then
   std::uint64_t missed_copies_ = 0;
   std::uint64_t left_out_ = 0;
-  std::uint64_t skipped_ = 0;  ///< evaluations that were due before, and that nobody makes any more
+  /// Of evaluations that were due before, and that nobody makes any more.
+  std::set<std::int64_t> skipped_steps_;
+  std::uint64_t skipped_ = 0;  ///< those whose steps nobody knows
   std::uint64_t late_packets_ = 0;
   std::uint64_t lost_losses_ = 0;
   std::uint64_t lost_histograms_ = 0;

@@ -73,7 +73,7 @@ constexpr std::array kMetrics = std::to_array<Metric>({
      "Versions between a gradient's and its own, where each makes one",
      known<&RunStatus::staleness>},
     {"sterna_skipped_evaluations", true, "",
-     "That were due and that the evaluator was too slow for",
+     "That were due, and that the evaluator was too slow for or a restart left behind",
      number<&RunStatus::skipped_evaluations>},
     {"sterna_data_wait_ratio", false, "ratio",
      "The part of the last seconds in which workers waited for batches",

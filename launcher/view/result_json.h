@@ -119,7 +119,7 @@ struct RunResult {
   std::optional<double> decay_loss;       ///< of that, weight decay's
   std::optional<double> precision_at_1;   ///< of the last evaluation
   std::optional<double> recall_at_5;      ///< likewise
-  std::uint64_t skipped_evaluations = 0;  ///< that were due, where training does not wait for them
+  std::uint64_t skipped_evaluations = 0;  ///< that were due, and that nobody makes any more
   std::uint64_t late_packets = 0;         ///< of gradients, that no version was made with
   /// Of packets that make a version each: how many versions were made between the one that it was
   /// computed from and its own, the mean and the most of all.

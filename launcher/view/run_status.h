@@ -88,7 +88,7 @@ struct RunStatus {
   std::optional<double> recall_at_5;      ///< of the same
   std::string precision_what;             ///< "of averages", "on train"; empty: test, of parameters
   std::vector<OtherPrecision> others;     ///< that were evaluated beside it
-  std::uint64_t skipped_evaluations = 0;  ///< that were due and that the evaluator was too slow for
+  std::uint64_t skipped_evaluations = 0;  ///< that were due, and that nobody makes any more
   std::uint64_t late_packets = 0;         ///< of gradients, that no version was made with
   std::optional<double> staleness;        ///< as RunResult's, so far
   std::uint64_t most_stale = 0;           ///< likewise

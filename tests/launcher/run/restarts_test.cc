@@ -94,6 +94,31 @@ TEST_F(RestartsTest, CountWhatWasLateAndEvaluationsThatNobodyMakesAnyMore) {
   EXPECT_EQ(last.record.status.late_packets, 6U);
 }
 
+TEST_F(RestartsTest, CountAnEvaluationThatIsLeftBehindTwiceOnce) {
+  job.file.evaluation.every = 10;
+  const auto from = [&](std::uint64_t step) {
+    const auto checkpoint = std::make_shared<actors::SavedCheckpoint>();
+    checkpoint->manifest.step = step;
+    job.from = checkpoint;
+  };
+  from(50);
+  EXPECT_TRUE(restarts.after(lost("server0 was killed"), job));
+  EXPECT_EQ(restarts.whole({}).skipped_evaluations, 5U);
+  from(20);  // the one of step 50 was damaged
+  JobOutcome again = lost("server0 was killed");
+  again.record.result.first_step = 50;
+  EXPECT_TRUE(restarts.after(again, job));
+  EXPECT_EQ(restarts.whole({}).skipped_evaluations, 2U) << "30, 40 and 50 are due again";
+}
+
+TEST_F(RestartsTest, CountSkippedEvaluationsWhoseStepsNobodyKnows) {
+  job.file.evaluation.every_seconds = 5;
+  JobOutcome first = lost("server0 was killed");
+  first.record.result.skipped_evaluations = 3;
+  EXPECT_TRUE(restarts.after(first, job));
+  EXPECT_EQ(restarts.whole({}).skipped_evaluations, 3U);
+}
+
 TEST_F(RestartsTest, EndWithTheFirstCauseAndTheLast) {
   EXPECT_TRUE(restarts.after(lost("one"), job));
   EXPECT_TRUE(restarts.after(lost("two"), job));
