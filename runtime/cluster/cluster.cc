@@ -54,17 +54,6 @@ std::string hosts_text(const ClusterOptions& options) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Before anything is told the coordinator, which takes an actor that cannot start for the run's
-/// failure.
-Result<void> check_host(const ClusterOptions& options, const ActorSpec& spec) {
-  const bool known =
-      spec.host.empty() ||
-      std::ranges::find(options.hosts, spec.host, &HostOptions::name) != options.hosts.end();
-  if (known) return {};
-  return Error{Errc::not_found,
-               fmt::format("{} cannot start: the run has no host \"{}\"; it has {}", spec.name,
-                           spec.host, hosts_text(options))};
-}
 }  // namespace
 
 std::string describe(const ProcessDown& down) {
@@ -460,9 +449,22 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
   return start_all(specs);
 }
 
+/// Before anything is told the coordinator, which takes an actor that cannot start for the run's
+/// failure.
+Result<void> Cluster::check_host(const ActorSpec& spec) const {
+  if (spec.host.empty() || nodes_.contains(node_name(spec.host))) return {};
+  const bool spare =
+      std::ranges::find(options_.hosts, spec.host, &HostOptions::name) != options_.hosts.end();
+  const std::string why =
+      spare ? "is not added to the run"
+            : fmt::format("is none of the run's, which are {}", hosts_text(options_));
+  return Error{Errc::not_found,
+               fmt::format("{} cannot start: host \"{}\" {}", spec.name, spec.host, why)};
+}
+
 Result<std::vector<Started>> Cluster::start_all(const std::vector<ActorSpec>& specs) {
   STERNA_TRY(is_there());
-  for (const ActorSpec& spec : specs) STERNA_TRY(check_host(options_, spec));
+  for (const ActorSpec& spec : specs) STERNA_TRY(check_host(spec));
   const bool settled = std::exchange(settled_, false);
   for (const ActorSpec& spec : specs) starts_.insert(spec.name);
   Result<std::vector<Started>> started = start_at_once(specs);

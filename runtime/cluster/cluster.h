@@ -243,6 +243,7 @@ class Cluster {
   StartActor order_of(const ActorSpec& spec) const;
   Future<Started> start_actor(StartActor start);
   Result<Started> start_alone(const ActorSpec& spec);
+  Result<void> check_host(const ActorSpec& spec) const;
   Result<std::vector<Started>> start_all(const std::vector<ActorSpec>& specs);
   Result<std::vector<Started>> start_at_once(const std::vector<ActorSpec>& specs);
   Result<AddNode> node_wanted(const std::string& host) const;

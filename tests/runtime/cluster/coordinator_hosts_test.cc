@@ -79,6 +79,15 @@ class CoordinatorHosts : public ClusterSim {
   bool struck = false;
 };
 
+TEST_F(CoordinatorHosts, AnActorOnAHostThatNobodyHasAddedSaysSoAndTheRunGoesOn) {
+  const auto started = cluster.start_actors({{"a", "peer", pack(PeerArgs{}), "c"}});
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().code, Errc::not_found);
+  EXPECT_EQ(started.error().message, "a cannot start: host \"c\" is not added to the run");
+  EXPECT_FALSE(cluster.failure().has_value());
+  EXPECT_TRUE(cluster.start_actors({{"a", "peer", pack(PeerArgs{}), "b"}}).ok());
+}
+
 TEST_F(CoordinatorHosts, ASpareOneIsTheRunsOnceItIsAdded) {
   begin("x", {"c"});
   EXPECT_FALSE(world.lives("node-c"));

@@ -113,7 +113,7 @@ TEST_F(CoordinatorTest, AnActorOnAHostThatIsNotOfTheRunSaysSo) {
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().code, Errc::not_found);
   EXPECT_EQ(started.error().message,
-            "a cannot start: the run has no host \"elsewhere\"; it has localhost");
+            "a cannot start: host \"elsewhere\" is none of the run's, which are localhost");
   EXPECT_TRUE(cluster.spawn<Peer>("a", "peer", PeerArgs{}).ok());
   EXPECT_FALSE(cluster.failure().has_value());
 }
