@@ -50,8 +50,8 @@ struct ProcessOptions {
   /// and what it tells is dropped.
   std::size_t max_waiting_handlers = 1U << 14;
   /// The same of the bytes that it sent them, which nothing but this bounds: its credit comes back
-  /// when a handler first waits. Far more than honest ones keep: what the ranks of a worker push of
-  /// a step waits in a server whose partner is behind.
+  /// when a handler first waits. Far more than honest ones keep, whose questions to one peer take a
+  /// share of `most_under_way` until they are answered (byte_window.h).
   std::uint64_t max_waiting_bytes() const { return 16 * link.most_under_way(); }
 };
 
